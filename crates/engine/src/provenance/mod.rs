@@ -184,7 +184,7 @@ fn answers(run: &Rc<Run>, files: Vec<InputFile>, questions: &[Question]) -> Resu
 
 fn wrong_selector(why: String) -> Failure {
     let help = "a data value is written db.port, or @app:db.port where it is a library's; a node of the output \
-                Deployment/web:spec.replicas or #2:spec";
+                Deployment/web:spec.replicas, #2:spec, or :spec of any document";
     Diagnostic::error(Id::EXPLAIN_UNKNOWN, why).help(help).into()
 }
 
@@ -577,8 +577,9 @@ fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) ->
             path,
         }));
     }
-    let has_numbers = matches!(document, selector::DocumentPattern::Number(_));
-    if let Some(history) = base.histories.last().filter(|_| !has_numbers) {
+    // Only a name finds documents that are not in the output.
+    let is_in_output_only = !matches!(document, selector::DocumentPattern::Named { .. });
+    if let Some(history) = base.histories.last().filter(|_| !is_in_output_only) {
         let before = history.steps.iter().map(|(_, docs)| docs);
         for (slot, doc) in std::iter::once(&history.start).chain(before).flatten() {
             let name = nodes::Name::of(doc);
@@ -620,6 +621,13 @@ fn unknown_node(base: &Base, text: &str, document: &selector::DocumentPattern, p
     };
     let all: Vec<String> = nodes::paths(doc, MOST_NODES).iter().skip(1).map(Path::to_string).collect();
     let path = path.path().to_string();
+    if *document == selector::DocumentPattern::Any {
+        let each = named.iter().flat_map(|(_, doc)| nodes::paths(doc, MOST_NODES).into_iter().skip(1));
+        let mut all: Vec<String> = each.map(|path| path.to_string()).collect();
+        all.sort();
+        all.dedup();
+        return failure(format!("no document of the output has {path}"), suggestion(&path, &all, "nodes"));
+    }
     failure(format!("{} has no {path}", base.labels[*number]), suggestion(&path, &all, "its nodes"))
 }
 

@@ -82,6 +82,7 @@ impl Name {
 
     pub fn matches(&self, pattern: &DocumentPattern, number: usize) -> bool {
         match pattern {
+            DocumentPattern::Any => true,
             DocumentPattern::Number(wanted) => *wanted == number,
             DocumentPattern::Named { kind, namespace, name } => {
                 let has = |pattern: &str, text: &Option<String>| match text {

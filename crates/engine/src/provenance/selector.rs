@@ -1,4 +1,5 @@
-//! Parses what to explain: `db.port`, `@app:db.port`, `Deployment/web:spec.replicas`, `#2:spec`, with `*` and `**`.
+//! What to explain, as it is written: `db.port`, `@app:db.port`, `Deployment/web:spec.replicas`, `#2:spec`, `:spec`, with `*`
+//! and `**`.
 
 use ytterby_diag::{Path, Step};
 
@@ -14,6 +15,8 @@ pub(super) enum Selector {
 /// Which documents of the output.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum DocumentPattern {
+    /// Every document: `:spec.replicas`.
+    Any,
     /// The document with this number, from 1.
     Number(usize),
     Named {
@@ -40,6 +43,9 @@ pub(super) enum PatternStep {
 
 /// Parses a selector. The error is a message.
 pub(super) fn read(text: &str) -> Result<Selector, String> {
+    if let Some(path) = text.strip_prefix(':').or_else(|| text.strip_prefix("*:")) {
+        return Ok(Selector::Output { document: DocumentPattern::Any, path: pattern(path)? });
+    }
     if let Some(rest) = text.strip_prefix('#') {
         let (number, path) = rest.split_once(':').unwrap_or((rest, ""));
         let number: usize =
