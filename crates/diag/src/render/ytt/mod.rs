@@ -67,7 +67,16 @@ fn write(out: &mut String, failure: &Failure, sources: &Sources) {
                 out.push_str(&format!("\n  - {message} ({at})"));
             }
         }
-        Cause::Series(failures) => failures.iter().for_each(|failure| write(out, failure, sources)),
+        Cause::Series(failures) => {
+            for (number, failure) in failures.iter().enumerate() {
+                let mut text = String::new();
+                write(&mut text, failure, sources);
+                if number > 0 && !out.ends_with('\n') && !text.starts_with('\n') {
+                    out.push('\n');
+                }
+                out.push_str(&text);
+            }
+        }
     }
 }
 
