@@ -59,7 +59,7 @@ pub fn of_count(expectation: &Expectation, found: usize, documents: &[&Value]) -
         if values.contains(&text) {
             return None;
         }
-        let near = spelling::closest(&text, values.iter().map(String::as_str), spelling::tolerance(&text).max(2));
+        let near = spelling::closest(&text, values.iter().map(String::as_str), spelling::tolerance_of_short(&text));
         Some((wanted, near.map(str::to_owned)))
     })?;
     Some(match near {
