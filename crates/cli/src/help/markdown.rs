@@ -203,5 +203,7 @@ mod tests {
     fn links_name_pages() {
         check("See [the rules](validations.md#formats).\n", "See the rules (see validations).\n");
         check("[ytt](https://carvel.dev) is.\n", "ytt <https://carvel.dev> is.\n");
+        check("[How to](guides/README.md), [all](../README.md)\n", "How to (see guides), all (see manual)\n");
+        check("[a](x.md#1), [b](x.md#2)\n", "a (see x), b\n");
     }
 }
