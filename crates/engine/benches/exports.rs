@@ -1,4 +1,4 @@
-//! Milliseconds for what is made of a schema with 10,000 keys: each export, the import of the exports, and a comparison.
+//! Measures exports of a schema with 10,000 keys, imports of the exports, and a comparison, in milliseconds.
 //!
 //!     cargo bench -p ytterby --bench exports               # 10,000 keys
 //!     cargo bench -p ytterby --bench exports -- 20000      # twice as many should take twice as long
@@ -64,7 +64,7 @@ fn show(name: &str, run: impl Fn()) {
     println!("  {name:<20} {:8.1} ms", best(run).as_secs_f64() * 1000.0);
 }
 
-/// The shortest of several runs: the one least disturbed by others.
+/// The shortest of several runs: the one least disturbed by other programs.
 fn best(run: impl Fn()) -> Duration {
     let time = || {
         let (start, cpu) = (Instant::now(), cpu_time());
@@ -74,13 +74,13 @@ fn best(run: impl Fn()) -> Duration {
     (0..5).map(|_| time()).min().expect("there are runs")
 }
 
-/// The time that this thread had a processor, where the system tells; it counts out other programs.
+/// Processor time of this thread, if the system provides it; it excludes other programs.
 fn cpu_time() -> Option<Duration> {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     times.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// A key of one of several kinds, with what people write about it.
+/// A key of one of several kinds, with typical annotations.
 fn key(out: &mut String, number: usize, margin: usize) {
     let mut line = |text: String| writeln!(out, "{:margin$}{text}", "").expect("a string takes all text");
     line(format!("#@schema/desc \"Number {number} of the *settings*, with a [link](https://example.com/{number}).\""));

@@ -1,11 +1,11 @@
-//! Time that validations take, and how it grows: twice the values must take twice the time.
+//! Measures validations and their growth: twice the values must take twice the time.
 //!
 //!     cargo bench -p ytterby --bench validate                  # milliseconds of processor time
 //!     cargo bench -p ytterby --bench validate -- violations    # only one
 //!
-//! `rules` is the measure for validation itself: maps with ten rules each and no violation, as the difference between a run
-//! and the same run without validation; 1,000 maps are to take at most 20 ms. The others are whole runs, in the shapes of
-//! workloads that are also compared with ytt. Times depend on what else the machine does; instruction counts do not:
+//! `rules` measures validation itself: maps with ten rules each and no violation, as the difference between a run and the
+//! same run without validation; 1,000 maps should take at most 20 ms. The others are whole runs, similar to workloads that
+//! are also compared with ytt. Times depend on the load of the machine; instruction counts do not:
 //!
 //!     valgrind --tool=callgrind target/release/deps/validate-<hash> rules once
 
@@ -17,17 +17,17 @@ use std::time::{Duration, Instant};
 use ytterby::{Content, InputFile, Options, Silent, ValuesFile, render};
 use ytterby_diag::Sources;
 
-/// What is rendered.
+/// The input of a render.
 struct Workload {
     schema: String,
-    /// Plain values on top of the schema's.
+    /// Plain values that override those of the schema.
     values: Option<String>,
     valid: bool,
 }
 
 type Make = fn(usize) -> Workload;
 
-/// Name, the smallest size, and the maker.
+/// Name, smallest size, and generator.
 const WORKLOADS: [(&str, usize, Make); 4] = [
     ("rules", 1000, rules),
     ("schema-wide", 1000, schema_wide),
@@ -87,8 +87,8 @@ fn run(workload: &Workload, options: &Options) {
     }
 }
 
-/// The time of one run, by the batch that was disturbed least by others. Some systems count in ticks of 4 ms: a batch
-/// is much longer.
+/// The time of one run, from the batch that was disturbed least by other programs. Some systems count in ticks of 4 ms, so a
+/// batch is much longer.
 fn best(run: impl Fn()) -> Duration {
     const BATCH: Duration = Duration::from_millis(80);
     let batch = || {
@@ -103,7 +103,7 @@ fn best(run: impl Fn()) -> Duration {
     (0..7).map(|_| batch()).min().expect("there are batches")
 }
 
-/// The time that this thread had a processor, where the system tells; it counts out other programs.
+/// Processor time of this thread, if the system provides it; it excludes other programs.
 fn cpu_time() -> Option<Duration> {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     times.split(' ').next()?.parse().ok().map(Duration::from_nanos)

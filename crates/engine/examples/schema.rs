@@ -1,4 +1,4 @@
-//! Lists what the schema of a project declares.
+//! Lists the fields of a project's schema.
 //!
 //!     cargo run --example schema -- examples/hello
 

@@ -1,4 +1,4 @@
-//! A law of `explain`: the nodes that a data value decides are those that a comparison of all renders finds.
+//! `explain` finds the same effects of a data value as comparing all renders.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -116,7 +116,7 @@ fn leaves(label: &str, value: &serde_json::Value, path: &str, found: &mut BTreeS
     }
 }
 
-/// The nodes that are not the same whatever the value is, by their leaves; documents that come and go by their names.
+/// The leaves that depend on the value; for documents that appear or disappear, their names.
 fn brute_force(project: &Project, name: &str, default: &str, all: &[&str]) -> BTreeSet<String> {
     let base = documents(project, name, default);
     let mut changed = BTreeSet::new();
@@ -138,7 +138,7 @@ fn brute_force(project: &Project, name: &str, default: &str, all: &[&str]) -> BT
     changed
 }
 
-/// Lists are told as wholes where they become empty, and items below them otherwise: compare keys.
+/// Lists are reported as a whole if they become empty, otherwise by item: compare keys only.
 fn by_key(paths: impl IntoIterator<Item = String>) -> BTreeSet<String> {
     paths.into_iter().map(|path| path.split('[').next().unwrap_or_default().to_owned()).collect()
 }

@@ -1,11 +1,11 @@
-//! Modules of the engine that depend on each other in a circle cannot be understood, tested or changed one by one: circles
-//! stay small.
+//! Limits cycles of dependencies between modules of the engine, because modules in a cycle cannot be understood, tested or
+//! changed one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many modules a circle may have.
+/// Maximum modules in a cycle.
 const MOST: usize = 6;
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
@@ -34,7 +34,7 @@ fn circles_are_found() {
     assert_eq!(uses(text, &known).into_iter().collect::<Vec<_>>(), ["deep", "node", "run"]);
 }
 
-/// The modules that a module depends on, directly or not, and that depend on it.
+/// The modules in a cycle with this one.
 fn circle_of(graph: &Graph, module: &str) -> BTreeSet<String> {
     let below = reachable(graph, module);
     let mut circle: BTreeSet<String> =
@@ -56,7 +56,7 @@ fn reachable(graph: &Graph, module: &str) -> BTreeSet<String> {
     found
 }
 
-/// What each module of the crate uses of the others. Tests may use everything.
+/// The dependencies of each module. Tests may use everything.
 fn graph(root: &Path) -> Graph {
     let mut files = Vec::new();
     list(root, &mut files);
@@ -89,7 +89,7 @@ fn list(directory: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules that a source names behind `crate::`.
+/// The modules that a source names after `crate::`.
 fn uses(text: &str, modules: &BTreeSet<String>) -> BTreeSet<String> {
     let code: String = text.lines().map(|line| format!("{}\n", line.split("//").next().unwrap_or_default())).collect();
     let mut found = BTreeSet::new();

@@ -77,7 +77,7 @@ fn problems_are_data_and_renders_do_not_meet() {
     assert_eq!(problems.len(), 1);
     assert_eq!(problems[0].id, Id::RULE_MIN);
     assert!(failed.to_string().contains("replicas"), "{failed}");
-    // Secrets of one render are hidden there, and nowhere else.
+    // Secrets of one render are masked there, and nowhere else.
     let hidden = project.render(&Values::new().set("db", BTreeMap::from([("password", "shop")])).set("replicas", 0));
     assert!(!format!("{}", hidden.unwrap_err()).contains("name: shop"));
     assert!(project.render(&Values::new()).unwrap().yaml().unwrap().starts_with("name: the-shop\n"));

@@ -1,4 +1,4 @@
-//! Laws of schemas: defaults pass their own schema, and filling what is full changes nothing.
+//! Properties of schemas: defaults are valid, and filling in complete values changes nothing.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn write_items(out: &mut String, indent: usize, items: &[Declared]) {
 fn write(out: &mut String, indent: usize, head: &str, node: &Declared) {
     let pad = " ".repeat(indent);
     let (Declared::Scalar(annotations, _) | Declared::Map(annotations, _) | Declared::Array(annotations, _)) = node;
-    // What only map items can have is left out in arrays.
+    // Annotations for map items only are left out in arrays.
     let allowed =
         annotations.lines().filter(|line| head != "-" || !line.contains("schema/key") && !line.contains("default"));
     allowed.for_each(|line| out.push_str(&format!("{pad}{line}\n")));
@@ -96,7 +96,7 @@ fn schema(items: &[Declared]) -> String {
     text
 }
 
-/// Generates documents and gives each to a run as a values file. The error is the first that is refused.
+/// Generates documents and renders with each as a values file. The error is the first rejection.
 fn generated_are_accepted(schema: &str, count: usize, seed: u64) -> Result<usize, String> {
     let file = InputFile::new("schema.yml", Content::new(schema.as_bytes()));
     let sources = Arc::new(Sources::new());
@@ -109,7 +109,7 @@ fn generated_are_accepted(schema: &str, count: usize, seed: u64) -> Result<usize
     Ok(made.documents.len())
 }
 
-/// Items with rules of every kind, each with a default that keeps them.
+/// Items with rules of every kind, each with a valid default.
 const RULES: [(&str, &str); 30] = [
     ("min=1, max=5", "2"),
     ("above=1, below=4", "2"),
@@ -143,7 +143,7 @@ const RULES: [(&str, &str); 30] = [
     ("not_null=True", "1"),
 ];
 
-/// A rule on an item; lists get items and a default that keeps the rule.
+/// A rule on an item; lists get items and a valid default.
 fn with_rule(at: usize, (rule, value): (&str, &str), nullable: bool) -> String {
     let key = format!("k{at}");
     let annotation = format!("#@schema/validation {rule}\n");
@@ -160,7 +160,7 @@ proptest! {
 
     #[test]
     fn defaults_pass_their_own_schema(items in prop::collection::vec(declared(), 1..5)) {
-        // Secrets are not shown, so they cannot be given again.
+        // Secrets are masked, so they cannot be given again.
         let schema = schema(&items);
         let lines = schema.lines().filter(|line| !line.contains("@schema/secret"));
         let schema: String = lines.map(|line| format!("{line}\n")).collect();

@@ -1,14 +1,14 @@
-//! Any thread will do: the deepest data that is allowed does not overflow a stack of 2 MiB.
+//! The deepest allowed data does not overflow a stack of 2 MiB, so that any thread can be used.
 
 use ytterby::{Inspect, Options, OutputTypes, Project, Silent, Target, Values};
 
 /// As deep as YAML may be.
 const LEVELS: usize = 9_900;
 
-/// The stack of a thread where nobody asked for another one.
+/// The default stack size of a thread.
 const STACK: usize = 2 << 20;
 
-/// Renders on a small stack; every outcome is fine that is one.
+/// Renders on a small stack; any result is fine, as long as there is one.
 fn outcome(files: Vec<(&'static str, String)>, values: Option<String>) -> String {
     let work = move || {
         let project = Project::new(files).unwrap();
@@ -71,10 +71,10 @@ fn values_and_schemas() {
 #[test]
 fn values_that_code_makes() {
     let programs = [
-        // A list and a dict around themselves, again and again.
+        // A list and a dict nested in themselves repeatedly.
         "x = [1]\nfor i in range(9000):\n  x = [x]\nend\nr = x",
         "x = {}\nfor i in range(9000):\n  x = {'a': x}\nend\nr = x",
-        // Looked at in every way there is.
+        // Compared in every possible way.
         "x = [1]\ny = [1]\nfor i in range(100000):\n  x = [x]\n  y = [y]\nend\nr = 1 if x == y else 2",
         "x = [1]\nfor i in range(100000):\n  x = [x]\nend\nr = len(str(x))",
         "x = ()\nfor i in range(100000):\n  x = (x,)\nend\nd = {x: 1}\nr = d[x]",
@@ -108,7 +108,7 @@ fn values_that_code_makes() {
 
 #[test]
 fn exports_of_deep_schemas() {
-    // Lists of fields name the way to each of them, which grows with the square of the depth.
+    // Lists of fields contain the path of each of them, whose size grows with the square of the depth.
     let formats = [("openapi-v3", LEVELS), ("json-schema", LEVELS), ("crd", LEVELS), ("values", 2000)];
     let lists = [("ytt-schema", 2000), ("markdown", 2000), ("html", 2000)];
     for (format, levels) in formats.into_iter().chain(lists) {

@@ -1,6 +1,6 @@
-//! The reference that hover, completion and the manual show: every example runs, and prints what it says.
+//! Runs every example of the reference for hover, completion and the manual, and compares its output.
 //!
-//! `YTTERBY_BLESS=reference` writes the results into the files; read the difference.
+//! `YTTERBY_BLESS=reference` writes the results into the files; read the diff.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +25,7 @@ containers:
 const DECLARED: &str =
     "#@data/values-schema\n---\n#@schema/desc \"How many copies run.\"\n#@schema/validation min=1\nreplicas: 2\n";
 
-/// What an example is an example of, as far as it decides what has to be around it.
+/// The subject of an example, which determines the code around it.
 #[derive(Clone, Copy, PartialEq)]
 enum Setting {
     Template,
@@ -44,7 +44,7 @@ fn setting(example: &str) -> Setting {
     }
 }
 
-/// Renders an example with whatever it needs around it; the text of a failure is the error.
+/// Renders an example with the code that it needs around it; the error is the text of the failure.
 fn run(entry: &Entry) -> Result<String, String> {
     let setting = setting(&entry.example);
     let mut text = String::new();
@@ -54,7 +54,7 @@ fn run(entry: &Entry) -> Result<String, String> {
             text.push_str(&format!("#@ load(\"@ytt:{0}\", \"{0}\")\n", module.name));
         }
     }
-    // An annotation with code of its own, a header with the document: the example is all of the file.
+    // If an annotation has code, or a header has a document, the example is the whole file.
     let has_header = entry.example.contains("\n---") || entry.example.starts_with("---");
     match setting {
         Setting::Schema | Setting::SchemaOverlay if !entry.example.contains("@data/values-schema") => {
@@ -92,7 +92,7 @@ fn run(entry: &Entry) -> Result<String, String> {
     }
     files.push(("zz.yml", &text));
     let project = Project::new(files).map_err(|error| error.to_string())?;
-    // Two examples are about values that users must give.
+    // Two examples are about required values.
     let values = match &*entry.name {
         "schema/required" => Values::new().set_text("host", "shop.test"),
         "not_null" => Values::new().set_text("name", "shop"),
@@ -100,7 +100,7 @@ fn run(entry: &Entry) -> Result<String, String> {
     };
     let output = project.render(&values).map_err(|error| format!("{error}\n{text}"))?;
     let warnings = output.warnings().iter().map(|warning| format!("{warning:?}"));
-    // The warning of the module is its own, and tells nothing about an example.
+    // The module's own warning is irrelevant for an example.
     let warnings: Vec<String> = warnings.filter(|text| !text.contains("@ytt:math")).collect();
     if !warnings.is_empty() {
         return Err(format!("{}\n{text}", warnings.join("\n")));
@@ -108,7 +108,7 @@ fn run(entry: &Entry) -> Result<String, String> {
     let yaml = output.yaml().map_err(|error| error.to_string())?;
     Ok(match setting {
         Setting::Schema | Setting::SchemaOverlay => String::new(),
-        // The file of the library's directory and the text files are no part of an example.
+        // Files of the library and text files are not part of an example.
         Setting::Template | Setting::Overlay => yaml,
     })
 }
@@ -165,7 +165,7 @@ fn entries_are_complete() {
             assert!(entry.text.ends_with('.'), "{file}: {name} has no sentence");
             assert!(entry.on == "nothing" || !entry.example.is_empty(), "{file}: {name} has no example");
             assert!(file != "annotations" || !entry.on.is_empty(), "{name} does not say where it belongs");
-            // Whatever the signature of a function names is described.
+            // All parameters in the signature of a function are described.
             let described = |parameter: &String| {
                 let parameter = parameter.trim_matches(['[', ']', '*', '…']);
                 let own = parameter.split(['=', ',', '(']).next().unwrap_or_default();
@@ -178,7 +178,7 @@ fn entries_are_complete() {
     }
 }
 
-/// The methods of each type are those that the engine has.
+/// The methods of each type are those of the engine.
 #[test]
 fn methods_are_those_of_the_engine() {
     for (of, value) in [("string", "\"\""), ("list", "[]"), ("dict", "{}"), ("set", "set([])")] {

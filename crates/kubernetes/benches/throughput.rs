@@ -1,6 +1,6 @@
-//! 50,000 mixed documents: milliseconds to read and to check them, alone and together, and how memory grows.
+//! Measures parsing and checking 50,000 mixed documents, separately and together, and the growth of memory.
 //!
-//! Run with `cargo bench -p ytterby-kubernetes`. The budget is 4 seconds of processor time for all of it.
+//! Run with `cargo bench -p ytterby-kubernetes`. The limit is 4 seconds of processor time in total.
 
 use std::time::Instant;
 
@@ -109,7 +109,7 @@ fn main() {
     println!("{:>8.1} ms  read and checked, of 4000", total * 1e3);
 }
 
-/// Resident memory in kB, where the system tells.
+/// Resident memory in kB, if the system provides it.
 fn memory() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with("VmRSS:"));

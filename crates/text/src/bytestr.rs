@@ -163,7 +163,7 @@ impl Str {
         Str(Repr::Inline(buf))
     }
 
-    /// The bytes, without a copy where they are long and nobody else holds them.
+    /// The bytes; long ones that are not shared are not copied.
     pub fn into_vec(self) -> Vec<u8> {
         match self.0 {
             Repr::Shared(bytes) => Arc::unwrap_or_clone(bytes),

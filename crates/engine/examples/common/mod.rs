@@ -1,11 +1,11 @@
-//! Lists the files of a directory, as `-f` does: by name, files of a directory before those below it.
+//! Lists the files of a directory like `-f`: by name, files of a directory before those below it.
 
 use std::path::Path;
 use std::{fs, io};
 
 use ytterby::{Content, InputFile};
 
-/// The files at a path, each read when it is needed. Symbolic links are left out.
+/// The files at a path, read lazily. Symbolic links are left out.
 pub fn files(path: &Path) -> io::Result<Vec<InputFile>> {
     let mut files = Vec::new();
     if path.is_dir() {

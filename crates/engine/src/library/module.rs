@@ -239,7 +239,7 @@ impl Instance {
         }
     }
 
-    /// The same where somebody asks where things come from.
+    /// The same, with a record for provenance.
     fn recorded(&self, eval: &mut Eval, prepared: Prepared, record: &Record) -> Result<Evaluated, Failure> {
         let pos = eval.position();
         let details = Rc::new(RanLibrary {

@@ -1,10 +1,10 @@
-//! What a CRD says about values is what we say about them.
+//! Exported CRDs accept the same values as our schemas.
 //!
-//! Schemas, rules and values are made at random. The judge does as Kubernetes does: the keywords are checked by a
-//! validator of JSON Schema, the rules of `x-kubernetes-validations` by the `cel` crate, each at its own place. Kubernetes
-//! does not show null fields to CEL.
+//! Schemas, rules and values are random. The comparison does the same as Kubernetes: a JSON Schema validator checks the
+//! keywords, the `cel` crate the rules of `x-kubernetes-validations`, each at its own place. Kubernetes does not show null
+//! fields to CEL.
 //!
-//! Where a rule became text, the CRD may accept more than we do, never less.
+//! If a rule is only exported as text, the CRD may accept more values than we do, but never fewer.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use ytterby::{ImportOptions, import_schema};
 use ytterby_kubernetes as kubernetes;
 
-/// Choices that are made one after the other. When they run out, all further ones are the first.
+/// A sequence of choices. After its end, the first option is always chosen.
 struct Choices<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -37,12 +37,12 @@ impl Choices<'_> {
     }
 }
 
-/// A place of the schema.
+/// A node of the schema.
 #[derive(Debug)]
 struct Place {
     shape: Shape,
     nullable: bool,
-    /// Whether its key need not be there.
+    /// Whether its key is optional.
     optional: bool,
     rules: Vec<String>,
 }
@@ -110,7 +110,7 @@ fn place(choices: &mut Choices<'_>, depth: usize) -> Place {
 }
 
 fn with_rules(mut place: Place, choices: &mut Choices<'_>) -> Place {
-    // Bare items of arrays cannot be null without more ado.
+    // Plain items of arrays cannot be null without further annotations.
     if choices.one_in(2) {
         place.rules.push(named_rule(&place, choices));
     }
@@ -167,9 +167,9 @@ fn named_rule(place: &Place, choices: &mut Choices<'_>) -> String {
             return match choices.below(4) {
                 0 => "one_not_null=True".to_owned(),
                 1 => format!("one_not_null=[{}]", quoted.join(", ")),
-                // Whether a field that is null is there depends on the evaluator.
+                // Whether a null field exists depends on the evaluator.
                 2 if !items[0].1.nullable => format!("contains={}", quoted[0]),
-                // Kubernetes does not count fields that are null.
+                // Kubernetes does not count null fields.
                 _ if items.iter().any(|(_, item)| !item.nullable && !item.optional) => "min_len=1".to_owned(),
                 _ => String::new(),
             };
@@ -179,7 +179,7 @@ fn named_rule(place: &Place, choices: &mut Choices<'_>) -> String {
     rule.to_owned()
 }
 
-/// Writes bodies of lambdas. Most of them make sense for the type; the others must be refused or mean the same all the same.
+/// Writes bodies of lambdas. Most of them make sense for the type; others must be refused or mean the same nevertheless.
 struct Lambda<'c, 'b> {
     choices: &'c mut Choices<'b>,
 }
@@ -228,7 +228,7 @@ impl Lambda<'_, '_> {
         self.choices.of(&["==", "!=", "<", "<=", ">", ">="])
     }
 
-    /// The value at a path, in a sum or by itself.
+    /// The value at a path, alone or in a sum.
     fn operand(&mut self, shape: &Shape, path: String, of: &Shape) -> String {
         match self.choices.below(7) {
             0 => {
@@ -256,7 +256,7 @@ impl Lambda<'_, '_> {
         }
     }
 
-    /// A way into the value, and what stands there.
+    /// A path into the value, and its type.
     fn path<'s>(&mut self, shape: &'s Shape) -> (String, &'s Shape) {
         let mut path = "v".to_owned();
         let mut at = shape;
@@ -353,7 +353,7 @@ impl Place {
     }
 }
 
-/// A name as Kubernetes writes it for CEL.
+/// A name as Kubernetes escapes it for CEL.
 fn cel_name(key: &str) -> String {
     match key {
         "in" => "__in__".to_owned(),
@@ -365,7 +365,7 @@ fn cel_name(key: &str) -> String {
     }
 }
 
-/// A value as CEL sees it by the schema of a CRD.
+/// A value as CEL sees it through the schema of a CRD.
 fn to_cel(schema: &Value, value: &Value) -> cel::Value {
     match value {
         Value::Null => cel::Value::Null,
@@ -386,7 +386,7 @@ fn to_cel(schema: &Value, value: &Value) -> cel::Value {
                 match properties.and_then(|properties| properties.get(key)) {
                     Some(schema) => {
                         let name = cel_name(key);
-                        // `'k' in self` asks for the key as it is, whatever its value.
+                        // `'k' in self` uses the unescaped key.
                         if name != *key {
                             fields.insert(key.clone(), cel::Value::Null);
                         }
@@ -404,7 +404,7 @@ fn to_cel(schema: &Value, value: &Value) -> cel::Value {
     }
 }
 
-/// Whether all rules in CEL hold, at all places.
+/// Whether all CEL rules are true, at all places.
 fn cel_holds(schema: &Value, value: &Value) -> bool {
     if value.is_null() {
         return true;
@@ -431,7 +431,7 @@ fn cel_holds(schema: &Value, value: &Value) -> bool {
     }
 }
 
-/// The keywords of a CRD as JSON Schema has them.
+/// The keywords of a CRD as JSON Schema.
 fn as_json_schema(schema: &Value) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     let is = |name: &str| map.get(name) == Some(&Value::Bool(true));
@@ -497,7 +497,7 @@ proptest! {
         let imported = import_schema(json!({ "openAPIV3Schema": exported }).to_string().as_bytes(), &ImportOptions::default());
         let imported = imported.expect("it is a CRD");
         prop_assert!(imported.diagnostics.is_empty(), "{:?}\n{}", imported.diagnostics, exported);
-        // Optional keys become ordinary items, which rules around them may notice.
+        // Optional keys become ordinary items, which enclosing rules may notice.
         let is_whole = !has_texts(exported) && !schema.contains("key-may-be-present");
         let imported = is_whole.then_some(imported.text);
         let keywords = validator(&as_json_schema(exported));
@@ -517,7 +517,7 @@ proptest! {
     }
 }
 
-/// A schema made by choices.
+/// A schema generated from choices.
 pub fn generated(bytes: &[u8]) -> String {
     let root = place(&mut Choices { bytes, at: 0 }, 3);
     let mut schema = "#@data/values-schema\n---\n".to_owned();
@@ -545,7 +545,7 @@ pub fn definition(schema: &Value) -> Value {
     })
 }
 
-/// What an API server would say about a definition: structural rules, defaults, types and costs of rules in CEL.
+/// The problems that an API server would report: structural rules, defaults, types and costs of CEL rules.
 fn refusals(definition: &Value) -> Vec<String> {
     let options = kubernetes::Options {
         version: kubernetes::Version::parse("1.36").expect("it is known"),
@@ -584,7 +584,7 @@ fn refusals_are_noticed() {
     assert!(!refusals(&definition(&json!({ "type": "object", "properties": { "a": {} } }))).is_empty());
 }
 
-/// What a lambda becomes: an expression, or nothing where Kubernetes would refuse it or read it in another way.
+/// Lambdas become expressions; empty if Kubernetes would reject or misunderstand them.
 #[test]
 fn lambdas_become_cel() {
     let table = [
@@ -606,14 +606,14 @@ fn lambdas_become_cel() {
         // Numbers are not mixed.
         ("v.ratio <= 1", "self.ratio <= 1.0"),
         ("v.lo < v.ratio", "double(self.lo) < self.ratio"),
-        // Null fields are not there.
+        // Null fields are absent.
         ("v.opt == None", "!has(self.opt) || dyn(self.opt) == null"),
         ("v.sub != None and v.sub.x > 1", "has(self.sub) && self.sub != null && self.sub.x > 1"),
         ("v.opt != 3", "!has(self.opt) || self.opt != 3"),
         ("v.opt > 3", "self.opt > 3"),
         ("v.opt > 3 or v.on", "self.opt > 3 ? true : self.on"),
         ("v.free[\"a-b\"] == \"x\" and v.free.a == \"z\"", "self.free['a-b'] == 'x' && self.free.a == 'z'"),
-        // No conditions, or of other types than Kubernetes compares.
+        // Not conditions, or of types that Kubernetes does not compare.
         ("len(v.name)", ""),
         ("v.name and v.on", ""),
         ("v.name == 1", ""),

@@ -1,8 +1,8 @@
-//! `schema diff` sees everything that changes which values are accepted, and what comes out of them.
+//! `schema diff` finds every change that affects accepted values or their results.
 
 use crate::support::diff;
 
-/// Compares the changes between two documents; the verdict is the worst of them.
+/// Compares two documents; the verdict is the worst of the changes.
 #[track_caller]
 fn check(old: &str, new: &str, expected: &[&str]) {
     let schema = |text: &str| {
@@ -19,7 +19,7 @@ fn check(old: &str, new: &str, expected: &[&str]) {
 #[test]
 fn nothing_changed() {
     check("a: 1\nb:\n- x: 1", "a: 1\nb:\n- x: 1", &[]);
-    // Null by either annotation, and the order of types.
+    // Null by either annotation; the order of types does not matter.
     check("#@schema/type one_of=[\"int\", \"null\"]\n#@schema/default None\na: 1", "#@schema/nullable\na: 1", &[]);
     check("#@schema/type one_of=[\"int\", \"string\"]\na: 1", "#@schema/type one_of=[\"string\", \"int\"]\na: 1", &[]);
     check(
@@ -72,13 +72,13 @@ fn presence() {
     check("a: 1\nb: 1", "a: 1\n#@schema/removed \"use a\"\nb: 1", &["major b: removed"]);
     check("a: 1", "a: 1\n#@schema/required\nb: 1", &["major b: added (required)"]);
     check("a: 1", "a: 1\nm:\n  #@schema/required\n  b: 1", &["minor m: added", "major m.b: added (required)"]);
-    // Nobody can leave out what has no valid default.
+    // A key without a valid default cannot be omitted.
     check("a: 1", "a: 1\n#@schema/validation min_len=1\nb: \"\"", &["major b: added (required)"]);
     check("a: 1", "#@schema/required\na: 1", &["major a: now required"]);
     check("#@schema/required\na: 1", "a: 1", &["minor a: no longer required"]);
     check("a: 1", "#@schema/key-may-be-present\na: 1", &["minor a: now optional"]);
     check("#@schema/key-may-be-present\na: 1", "a: 1", &["minor a: no longer optional"]);
-    // Keys may hold what separates them.
+    // Keys may contain the separator.
     check("a:\n  b: 1", "a.b: 1", &["minor a.b: added", "major a: removed"]);
 }
 
@@ -157,7 +157,7 @@ fn rules() {
         &rule("min=1, when=lambda v: v > 4"),
         &["major a: rule changed: a value >= 1 (conditional)"],
     );
-    // Other words for the same rule, the same words for another.
+    // A reworded rule, and another rule with the same words.
     check(&rule("min=1"), &rule("min=(1, \"positive\")"), &["patch a: documentation changed"]);
     check(&rule("min=(1, \"enough\")"), &rule("min=(2, \"enough\")"), &["major a: rule changed: enough"]);
     check(&rule("(\"ok\", lambda v: v > 1)"), &rule("(\"ok\", lambda v: v > 2)"), &["major a: rule changed: ok"]);
@@ -220,7 +220,7 @@ fn defaults_and_words() {
         "#@schema/default {\"a\": 1}\nm:\n  #@schema/any-key\n  _: 1",
         &["minor m: default changed"],
     );
-    // The new default would not do.
+    // The new default would be invalid.
     check(
         "#@schema/validation min_len=1\na: x",
         "#@schema/validation min_len=1\na: \"\"",

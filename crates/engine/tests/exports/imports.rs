@@ -1,11 +1,11 @@
-//! Whatever `schema import` is given, what it prints is a schema.
+//! `schema import` prints a valid schema for any input.
 
 use crate::support::run;
 use proptest::prelude::*;
 use serde_json::Value;
 use ytterby::{ImportOptions, Inspect, Options, import_schema};
 
-/// Some schema of another language, with keywords that fit together or do not.
+/// A random schema of another language, with keywords that may contradict each other.
 fn foreign() -> BoxedStrategy<Value> {
     let values = || {
         proptest::sample::select(vec![

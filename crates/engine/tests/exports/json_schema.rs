@@ -1,7 +1,7 @@
-//! What an exported schema says about values is what we say about them.
+//! Exported JSON Schemas accept the same values as our schemas.
 //!
-//! Schemas and values are made at random. The judges are a validator of JSON Schema on `-o json-schema` and, after a round
-//! trip, ourselves with the schema that `schema import` makes of the export. CRDs have a judge of their own, see `crd`.
+//! Schemas and values are random. They are checked by a JSON Schema validator on `-o json-schema` and, after a round trip, by
+//! ourselves with the result of `schema import`. CRDs are checked in `crd`.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use ytterby::{ImportOptions, Inspect, Options, OutputTypes, import_schema};
 
-/// A node of a schema as text, and values for it, good and bad.
+/// A node of a schema as text, with valid and invalid values for it.
 #[derive(Clone, Debug)]
 struct Declared {
     annotations: Vec<String>,
@@ -52,7 +52,7 @@ impl Declared {
         self.annotations.iter().any(|annotation| annotation == "required")
     }
 
-    /// What was filled in, without the sample values of what must be given.
+    /// Removes the sample values of required nodes from what was filled in.
     fn without_samples(&self, given: Option<&Value>, filled: &mut Value) {
         match (&self.body, filled) {
             (Body::Map(items), Value::Object(map)) => {
@@ -86,7 +86,7 @@ fn one(annotation: &str) -> Vec<String> {
     if annotation.is_empty() { Vec::new() } else { vec![annotation.to_owned()] }
 }
 
-/// Texts that some of the rules accept. ASCII only: exported lengths count characters.
+/// Texts that some of the rules accept. ASCII only, because exported lengths count characters.
 fn texts() -> impl Strategy<Value = Value> + Clone {
     proptest::sample::select(vec![
         "",
@@ -134,7 +134,7 @@ fn scalars() -> BoxedStrategy<Declared> {
         "validation format=\"port\"",
         "validation min_len=1, when=lambda v: False",
     ]);
-    // A condition cannot be exported, and one that never holds changes nothing.
+    // A condition cannot be exported, but one that is never true changes nothing.
     let strings = (string_rules, any_given(texts())).prop_map(|(rule, given)| Declared {
         annotations: one(rule),
         body: Body::Scalar("\"\""),
@@ -201,7 +201,7 @@ fn declared() -> BoxedStrategy<Declared> {
                 }
                 item
             });
-            // A pattern beside literal keys, some of which it matches too.
+            // A pattern beside literal keys, some of which it also matches.
             let pattern = proptest::sample::select(vec![
                 "",
                 "",
@@ -211,7 +211,7 @@ fn declared() -> BoxedStrategy<Declared> {
             ]);
             let maps = (map_rules, proptest::collection::vec((item, 0..10u8), 1..4), pattern, scalars()).prop_map(
                 |(rule, items, pattern, free)| {
-                    // Some keys are not given, and now and then one is unknown.
+                    // Some keys are not given, and sometimes one is unknown.
                     let pairs = items.iter().enumerate().filter(|(_, (_, chance))| *chance > 1);
                     let mut given: serde_json::Map<String, Value> =
                         pairs.map(|(at, (item, _))| (format!("k{at}"), item.given.clone())).collect();
@@ -225,7 +225,7 @@ fn declared() -> BoxedStrategy<Declared> {
                         free.annotations.insert(0, pattern.to_owned());
                         items.push(free);
                     }
-                    // What is optional becomes an ordinary item when it is imported, which changes the number of items.
+                    // An optional key becomes an ordinary item when it is imported, which changes the number of items.
                     let is_optional = |item: &Declared| item.annotations.iter().any(|text| text.contains("key"));
                     let rule = if items.iter().any(is_optional) { "" } else { rule };
                     Declared { annotations: one(rule), body: Body::Map(items), given: given.into() }
@@ -259,12 +259,12 @@ fn declared() -> BoxedStrategy<Declared> {
         .boxed()
 }
 
-/// A place with several shapes.
+/// A node with several shapes.
 #[derive(Clone, Debug)]
 struct Shaped {
     combination: &'static str,
     shapes: Vec<Declared>,
-    /// The place itself: its annotations, and whether it is in a list.
+    /// The node itself: its annotations, and whether it is in a list.
     annotations: Vec<String>,
     is_listed: bool,
     given: Value,
@@ -310,7 +310,7 @@ fn shaped() -> BoxedStrategy<Shaped> {
             given: given.into(),
         })
     };
-    // The samples keep their rules: what is not given is valid.
+    // The samples satisfy their rules, so that omitted values are valid.
     let number = rules("5", &["", "validation min=3", "validation max=6", "required", "nullable"], &[1, 2, 4, 5, 7]);
     let text = proptest::sample::select(vec!["", "validation min_len=1", "validation matches=\"^a\""]);
     let text = (text, texts()).prop_map(|(rule, given)| Declared {
@@ -340,10 +340,10 @@ fn shaped() -> BoxedStrategy<Shaped> {
         .boxed()
 }
 
-/// A line of a values file as one who wants to set what it proposes writes it.
+/// A line of a values file with its comment mark removed, as by a user who sets the proposed value.
 fn without_mark(line: &str) -> String {
     match line.trim_start().strip_prefix('#') {
-        // One blank makes a remark.
+        // A single blank marks a remark.
         Some(rest) if !rest.starts_with(' ') || rest.starts_with("  ") => line.replacen('#', "", 1),
         _ => line.to_owned(),
     }
@@ -363,7 +363,7 @@ proptest! {
         let judge = validator(&exported);
         let ours = values(&schema, &given, Rules::Checked);
         match values(&schema, &given, Rules::Skipped) {
-            // Of the right types: what is not given is filled in before it is judged.
+            // Missing values are filled in before the comparison.
             Ok(mut filled) => {
                 root.without_samples(given.get("root"), &mut filled["root"]);
                 prop_assert_eq!(ours.is_ok(), judge.is_valid(&filled), "{}\n{}\n{}\n{:?}", schema, filled, exported, ours);
@@ -375,8 +375,8 @@ proptest! {
         prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{}\n{}\n{}\n{:?}\n{:?}", schema, imported.text, given, ours, theirs);
     }
 
-    /// A values file made of a schema changes nothing, does not pass for one that was filled in, and is right in all it
-    /// proposes.
+    /// A values file generated from a schema changes nothing, is not accepted as if it were filled in, and proposes valid
+    /// values.
     #[test]
     fn values_files_fit(root in declared()) {
         let schema = schema_text(&root);
@@ -389,7 +389,7 @@ proptest! {
             Ok(_) => prop_assert_eq!(found, unchanged, "{}\n{}", schema, text),
             Err(_) => prop_assert!(found.is_err(), "{}\n{}", schema, text),
         }
-        // A name that stands for keys of a pattern need not be one of them; what must be given is there already.
+        // A placeholder for keys of a pattern need not match it; required values are already present.
         if schema.contains("allowed=") || schema.contains("required") {
             return Ok(());
         }
@@ -398,7 +398,7 @@ proptest! {
         prop_assert!(accepted.is_ok(), "{}\n{}\n{:?}", schema, proposed, accepted);
     }
 
-    /// What has one of several shapes. Values are judged as they are given: filled, one may have other shapes too.
+    /// Nodes with several shapes. Values are checked as given: filled in, one may match other shapes, too.
     #[test]
     fn shapes_keep_the_verdict(shaped in shaped()) {
         let schema = shaped.schema();

@@ -1,4 +1,4 @@
-//! Exported and imported schemas: they are valid in their languages, and they mean what ours mean.
+//! Exported and imported schemas are valid in their languages and equivalent to ours.
 
 mod crd;
 mod diff;

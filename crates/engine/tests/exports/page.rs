@@ -1,4 +1,4 @@
-//! What the page says about fields that have to be given, and about shapes.
+//! How the HTML page marks required fields and shapes.
 
 use ytterby::{Inspect, Options, OutputTypes};
 
@@ -10,7 +10,7 @@ fn page(schema: &str) -> String {
     run(&format!("#@data/values-schema\n---\n{schema}"), &options).unwrap()
 }
 
-/// The paths that the page says are to be given.
+/// The paths that the page marks as required.
 fn to_give(schema: &str) -> Vec<String> {
     let page = page(schema);
     let Some((_, rest)) = page.split_once("<p class=\"to-give\">") else { return Vec::new() };
@@ -23,10 +23,10 @@ fn lists_what_every_user_has_to_give() {
     let required = "#@schema/required\n";
     assert_eq!(to_give("a: 1\n"), Vec::<String>::new());
     assert_eq!(to_give(&format!("{required}a: 1\nm:\n  {required}  b: \"\"\n  c: 1\n")), ["a", "m.b"]);
-    // A default that breaks its rule has to be replaced.
+    // A default that violates its rule must be replaced.
     assert_eq!(to_give("#@schema/validation min_len=1\na: \"\"\n"), ["a"]);
     assert!(page("#@schema/validation min_len=1\na: \"\"\n").contains("mark required\">default not valid<"));
-    // Nobody has to give an item of a list, or what is in a map that may be left out.
+    // Items of a list, and keys of an optional map, are not required.
     assert_eq!(to_give(&format!("l:\n-\n  {required}  b: 1\n")), Vec::<String>::new());
     assert_eq!(to_give(&format!("#@schema/nullable\nm:\n  {required}  b: 1\n")), Vec::<String>::new());
     assert_eq!(to_give(&format!("m:\n  #@schema/any-key\n  _:\n    {required}    b: 1\n")), Vec::<String>::new());

@@ -1,5 +1,5 @@
-//! A real API server as the judge of exported CRDs: where `KUBE_APISERVER` and `ETCD` name binaries, both are started, and
-//! 300 generated definitions are sent to the server. Needs `curl` and `openssl`.
+//! Sends 300 generated CRDs to a real API server, if `KUBE_APISERVER` and `ETCD` name its binaries. Needs `curl` and
+//! `openssl`.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ mod api_server;
 
 const TOKEN: &str = "token";
 
-/// Status and body of an answer; 0 if nobody answers.
+/// Status and body of an answer; 0 if there is none.
 fn ask(address: SocketAddr, path: &str, body: Option<&str>) -> (u16, String) {
     let mut curl = Command::new("curl");
     curl.args(["-sk", "-H", &format!("Authorization: Bearer {TOKEN}"), "-w", "\n%{http_code}"]);

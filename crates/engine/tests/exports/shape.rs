@@ -1,8 +1,8 @@
-//! What the languages ask of a schema, beyond meta-schemas.
+//! Requirements of the languages beyond their meta-schemas.
 
 use serde_json::Value;
 
-/// The rules of Kubernetes for structural schemas, as far as they concern what we write.
+/// Checks Kubernetes' rules for structural schemas, as far as they concern our output.
 pub fn check_structural(schema: &Value, path: &str) {
     let Some(map) = schema.as_object() else { panic!("{path}: {schema}") };
     const FORBIDDEN: [&str; 14] = [
@@ -62,7 +62,7 @@ pub fn check_structural(schema: &Value, path: &str) {
     }
 }
 
-/// What stands inside `allOf` and the like only restricts values, and names only fields that are declared outside.
+/// Schemas inside `allOf` and the like only restrict values, and only name fields that are declared outside.
 fn check_value_validation(part: &Value, around: &Value, path: &str) {
     for (name, value) in part.as_object().unwrap_or_else(|| panic!("{path}: {part}")) {
         let forbidden = ["type", "title", "description", "default", "nullable", "additionalProperties", "example"];
@@ -95,7 +95,7 @@ fn check_rules(rules: &Value, path: &str) {
     }
 }
 
-/// Whether a default has no fields that Kubernetes would take away.
+/// Whether a default has no fields that Kubernetes would prune.
 fn is_pruned(schema: &Value, value: &Value) -> bool {
     let preserves = schema["x-kubernetes-preserve-unknown-fields"] == true;
     match value {
@@ -109,7 +109,7 @@ fn is_pruned(schema: &Value, value: &Value) -> bool {
     }
 }
 
-/// Whether all defaults of a CRD are valid, with `judge` to tell; Kubernetes fills them from the defaults below first.
+/// Checks all defaults of a CRD with `judge`; Kubernetes fills in nested defaults first.
 pub fn check_defaults(schema: &Value, judge: &dyn Fn(&Value, &Value) -> bool) {
     if let Some(default) = schema.get("default") {
         let filled = filled(schema, default);
@@ -125,7 +125,7 @@ pub fn check_defaults(schema: &Value, judge: &dyn Fn(&Value, &Value) -> bool) {
     }
 }
 
-/// A value with the defaults of the fields that it lacks.
+/// A value with defaults for missing fields.
 fn filled(schema: &Value, value: &Value) -> Value {
     match value {
         Value::Array(list) => list.iter().map(|item| filled(&schema["items"], item)).collect(),
@@ -143,7 +143,7 @@ fn filled(schema: &Value, value: &Value) -> Value {
     }
 }
 
-/// OpenAPI 3.0 has a dialect of its own: one type, bounds that are exclusive by a flag, null by a flag.
+/// Checks the dialect of OpenAPI 3.0: one type, exclusive bounds by a flag, null by a flag.
 pub fn check_openapi(schema: &Value) {
     let map = schema.as_object().unwrap_or_else(|| panic!("{schema}"));
     const KNOWN: [&str; 31] = [

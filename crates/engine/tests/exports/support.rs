@@ -1,4 +1,4 @@
-//! What the tests of exports share: running the engine on a schema.
+//! Helpers of the tests: running the engine on a schema.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ fn file(path: &str, text: &str) -> InputFile {
     InputFile::new(path, Content::new(text.as_bytes()))
 }
 
-/// What a run on a schema prints, or its error.
+/// The output of a run on a schema, or its error.
 pub fn run(schema: &str, options: &Options) -> Result<String, String> {
     let rendered = render(vec![file("schema.yml", schema)], options, &Arc::new(Sources::new()), Rc::new(Silent));
     match rendered {
@@ -30,14 +30,14 @@ pub fn export(schema: &str, format: &str) -> Value {
     serde_json::from_str(&text).expect("it is JSON")
 }
 
-/// Whether values are validated.
+/// Whether to validate values.
 #[derive(Clone, Copy)]
 pub enum Rules {
     Checked,
     Skipped,
 }
 
-/// The final data values for what is given, as JSON.
+/// The final data values for given ones, as JSON.
 pub fn values(schema: &str, given: &Value, rules: Rules) -> Result<Value, String> {
     values_of_file(schema, &given.to_string(), rules)
 }
@@ -55,7 +55,7 @@ pub fn values_of_file(schema: &str, text: &str, rules: Rules) -> Result<Value, S
     run(schema, &options).map(|text| serde_json::from_str(&text).expect("it is JSON"))
 }
 
-/// A validator of JSON Schema that checks formats too.
+/// A JSON Schema validator that also checks formats.
 pub fn validator(schema: &Value) -> jsonschema::Validator {
     jsonschema::options()
         .should_validate_formats(true)
@@ -63,7 +63,7 @@ pub fn validator(schema: &Value) -> jsonschema::Validator {
         .unwrap_or_else(|error| panic!("{error}\n{schema}"))
 }
 
-/// What changed from one schema to another.
+/// The changes between two schemas.
 pub fn diff(old: &str, new: &str) -> String {
     let files = |path: &str, text: &str| vec![file(path, text)];
     let (old, new) = (files("old.yml", old), files("new.yml", new));
