@@ -562,7 +562,7 @@ pub fn rename(at: Cursor<'_>, name: &str) -> Result<Vec<TextEdit>, String> {
             let schema = at.project.schema_of_library(library);
             let (last, above) = path.split_last().ok_or("there is no name here")?;
             let owner = if above.is_empty() { None } else { schema.find(above) };
-            let is_taken = schema.step(owner, Some(name)).is_some();
+            let is_taken = schema.declares(owner, name);
             if is_taken && last.as_deref() != Some(name) {
                 return Err(format!("the schema declares {name} already"));
             }

@@ -253,6 +253,11 @@ impl Schema {
         }
     }
 
+    /// Whether a node, or the root, declares exactly this key.
+    pub fn declares(&self, of: Option<usize>, key: &str) -> bool {
+        self.keys(of).iter().any(|node| self.nodes[*node].key == key)
+    }
+
     /// The keys of a node, or of the root.
     pub fn keys(&self, of: Option<usize>) -> &[usize] {
         of.map_or(&self.top, |of| &self.nodes[of].children)

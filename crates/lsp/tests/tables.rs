@@ -360,6 +360,17 @@ fn keys_that_a_pattern_allows_are_known() {
     assert_eq!(session.labels("values.yml@3"), Vec::<String>::new());
     assert!(session.hover("t.yml@1").contains("Its colour."));
     assert_eq!(session.places("definition", "t.yml@1"), ["schema.yml:7"]);
+    // A pattern declares no name: new names are free.
+    let files = [
+        ("schema.yml", "#@data/values-schema\n---\n«1»name: a\n#@schema/any-key\nany: \"\"\n"),
+        ("t.yml", "#@ load(\"@ytt:data\", \"data\")\n---\nimage: «1»nginx\n"),
+    ];
+    let mut session = Session::new(&files);
+    session.open("t.yml", "ytt");
+    assert!(session.action("t.yml@1", "Extract")["schema.yml"].contains("\nimage: nginx\n"));
+    let mut params = session.at("schema.yml@1");
+    params["newName"] = serde_json::json!("title");
+    assert!(session.request("textDocument/rename", params).is_ok());
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn free_name(model: &Model, item: usize, schema: &Schema) -> String {
     }
     let base = name.clone();
     let mut number = 2;
-    while schema.step(None, Some(&name)).is_some() {
+    while schema.declares(None, &name) {
         name = format!("{base}{number}");
         number += 1;
     }
