@@ -17,8 +17,9 @@ const VALUES: [(&str, &str, &str, &[&str]); 5] = [
     ("e", "", "true", &["true", "false"]),
 ];
 
-/// Expressions over data values: direct, through conditions that may never matter, through variables and functions.
-const EXPRESSIONS: [&str; 14] = [
+/// Expressions over data values: direct, through conditions that may never matter, through variables, functions of code and of
+/// YAML, comparisons, tables and comprehensions.
+const EXPRESSIONS: [&str; 18] = [
     "data.values.b",
     "data.values.c",
     "data.values.d + data.values.b",
@@ -33,6 +34,10 @@ const EXPRESSIONS: [&str; 14] = [
     "max(data.values.b, data.values.d)",
     "7",
     "[data.values.b] * data.values.b",
+    "\"on\" if data.values.c == \"zz\" else \"off\"",
+    "{\"x\": 1, \"w\": 1, \"zz\": 2}[data.values.c]",
+    "[n for n in range(data.values.b) if n > 1]",
+    "g(data.values.a)",
 ];
 
 const VARIABLES: [&str; 4] = ["data.values.d * 0", "data.values.c.upper()", "data.values.a or data.values.e", "3"];
@@ -43,14 +48,17 @@ struct Project {
     keys: Vec<(&'static str, Option<char>)>,
     overlay: Option<&'static str>,
     document_if: Option<char>,
+    /// A loop over as many turns as a data value says, which inserts by `template.replace()`.
+    has_loop: bool,
 }
 
 fn project() -> impl Strategy<Value = Project> {
     let condition = prop::option::of(prop::sample::select(vec!['a', 'e']));
     let keys = prop::collection::vec((prop::sample::select(&EXPRESSIONS[..]), condition.clone()), 1..6);
     let overlay = prop::option::of(prop::sample::select(&EXPRESSIONS[..5]));
-    (prop::sample::select(&VARIABLES[..]), keys, overlay, condition)
-        .prop_map(|(variable, keys, overlay, document_if)| Project { variable, keys, overlay, document_if })
+    (prop::sample::select(&VARIABLES[..]), keys, overlay, condition, any::<bool>()).prop_map(
+        |(variable, keys, overlay, document_if, has_loop)| Project { variable, keys, overlay, document_if, has_loop },
+    )
 }
 
 fn files(project: &Project) -> Vec<InputFile> {
@@ -61,7 +69,7 @@ fn files(project: &Project) -> Vec<InputFile> {
     let schema = schema.replace("---\n\n", "---\n");
     let variable = project.variable;
     let mut template = format!(
-        "#@ load(\"@ytt:data\", \"data\")\n#@ var = {variable}\n#@ def f(x):\n#@   return x + data.values.d\n#@ end\n---\nkind: K\nmetadata: {{name: main}}\nfixed: 1\nspec:\n  first: 0\n"
+        "#@ load(\"@ytt:data\", \"data\")\n#@ load(\"@ytt:template\", \"template\")\n#@ var = {variable}\n#@ def f(x):\n#@   return x + data.values.d\n#@ end\n#@ def g(x):\n#@ if x:\ninner: #@ data.values.d\n#@ end\nm: 1\n#@ end\n---\nkind: K\nmetadata: {{name: main}}\nfixed: 1\nspec:\n  first: 0\n"
     );
     for (at, (expression, condition)) in project.keys.iter().enumerate() {
         let line = format!("  k{at}: #@ {expression}\n");
@@ -69,6 +77,9 @@ fn files(project: &Project) -> Vec<InputFile> {
             Some(name) => template.push_str(&format!("  #@ if data.values.{name}:\n{line}  #@ end\n")),
             None => template.push_str(&line),
         }
+    }
+    if project.has_loop {
+        template.push_str("list:\n#@ for n in range(data.values.b):\n- #@ template.replace([n + (1 if data.values.e else 0)])\n#@ end\n");
     }
     if let Some(name) = project.document_if {
         template.push_str(&format!("#@ if data.values.{name}:\n---\nkind: Extra\nmetadata: {{name: extra}}\n#@ end\n"));
@@ -138,13 +149,18 @@ fn brute_force(project: &Project, name: &str, default: &str, all: &[&str]) -> BT
     changed
 }
 
-/// Lists are reported as a whole if they become empty, otherwise by item: compare keys only.
+/// Collections are reported as a whole where they appear or become empty, and by their items otherwise: compares the keys of
+/// `spec`.
 fn by_key(paths: impl IntoIterator<Item = String>) -> BTreeSet<String> {
-    paths.into_iter().map(|path| path.split('[').next().unwrap_or_default().to_owned()).collect()
+    let key = |path: String| {
+        let path = path.split('[').next().unwrap_or_default();
+        path.split('.').take(2).collect::<Vec<_>>().join(".")
+    };
+    paths.into_iter().map(key).collect()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
     #[test]
     fn impact_is_what_a_comparison_of_all_renders_finds(project in project()) {
