@@ -30,9 +30,12 @@ pub(super) enum BlockKind {
 /// The blocks of all files.
 #[derive(Default)]
 pub(super) struct Blocks {
-    /// For each file, the offsets of its operations in order, and the blocks around each one, outermost first.
-    files: HashMap<FileId, Vec<(u32, Rc<[Block]>)>>,
+    /// For each file, its operations in order.
+    files: HashMap<FileId, Vec<Operation>>,
 }
+
+/// The offset of an operation, and the blocks around it, outermost first.
+type Operation = (u32, Rc<[Block]>);
 
 impl Blocks {
     /// The blocks in these files.
@@ -66,7 +69,7 @@ struct Reader<'a> {
     file: FileId,
     text: &'a [u8],
     open: Vec<Block>,
-    found: Vec<(u32, Rc<[Block]>)>,
+    found: Vec<Operation>,
 }
 
 impl Reader<'_> {

@@ -149,10 +149,11 @@ fn names_in(ast: &Ast, id: ExprId) -> Vec<String> {
     while let Some(id) = open.pop() {
         match &ast[id].kind {
             ExprKind::Ident(name) | ExprKind::Dot(_, name) => names.push(name.to_str().into_owned()),
-            ExprKind::Index(_, key) => match &ast[ast.unparen(*key)].kind {
-                ExprKind::Str(name) => names.push(name.to_str().into_owned()),
-                _ => {}
-            },
+            ExprKind::Index(_, key) => {
+                if let ExprKind::Str(name) = &ast[ast.unparen(*key)].kind {
+                    names.push(name.to_str().into_owned());
+                }
+            }
             ExprKind::Paren(inner) | ExprKind::Unary(_, inner) | ExprKind::Not(inner) => open.push(*inner),
             ExprKind::Binary(_, left, right) => open.extend([*left, *right]),
             ExprKind::Slice { operand, .. } => open.push(*operand),
