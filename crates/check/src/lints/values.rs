@@ -12,6 +12,9 @@ use crate::project::{Project, resolve_load};
 /// Maximum keys listed if none is similar.
 const LISTED: usize = 6;
 
+/// Maximum keys compared with one misspelt name: more would take quadratic time in a project of many mistakes.
+const COMPARED: usize = 500;
+
 /// The error about an undeclared value that is read.
 pub(crate) fn unknown(project: &Project, table: &Table, read: &UnknownRead) -> Diagnostic {
     let file = &project.files[read.file];
@@ -24,7 +27,8 @@ pub(crate) fn unknown(project: &Project, table: &Table, read: &UnknownRead) -> D
     if read.within != 0 {
         finding = finding.label(Label::new(Role::Rule, table.values[read.within].pos, Part::Key).text("declared here"));
     }
-    finding.help(match spelling::closest(&read.name, keys.iter().copied(), spelling::tolerance_of_short(&read.name)) {
+    let compared = keys.iter().copied().take(COMPARED);
+    finding.help(match spelling::closest(&read.name, compared, spelling::tolerance_of_short(&read.name)) {
         Some(near) => {
             let edits = match part {
                 Part::Bytes(_) => vec![Edit::replace(pos, part, near)],
