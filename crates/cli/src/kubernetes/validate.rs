@@ -189,10 +189,10 @@ impl Results {
         let before = self.findings.len();
         match tree(&text, file) {
             Err(error) => {
+                let reference = format!("\n- Reading '{name}': {}", error.reference());
                 let problem = Diagnostic::from(error);
-                let message = problem.message.plain().into_owned();
-                self.outcomes.push(ResourceResult::failed(&name, message.clone()));
-                self.findings.push(problem.reference(format!("\n- Reading '{name}': {message}")));
+                self.outcomes.push(ResourceResult::failed(&name, problem.message.plain().into_owned()));
+                self.findings.push(problem.reference(reference));
             }
             Ok(tree) => {
                 for document in documents(&tree) {
