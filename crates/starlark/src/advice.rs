@@ -141,4 +141,5 @@ fn words(problem: &Problem) -> Option<&'static str> {
 }
 
 /// The loop that works for structs.
-const STRUCT_LOOP: &str = "a struct is not a dict: convert it, as in `for key, item in dict(value).items():`";
+const STRUCT_LOOP: &str = "a struct is not a dict: convert it, as in `for key, item in dict(value).items():`, or loop \
+                           with `for key in value:` and read `getattr(value, key)`";
