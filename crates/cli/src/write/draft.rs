@@ -46,7 +46,7 @@ impl Draft {
     pub fn finish(mut self) -> Result<(), Failure> {
         self.watch.check().map_err(|why| Failure::new(Id::FILE_WRITE, why))?;
         let finished = match &mut self.state {
-            State::Beside { draft, place, bytes } => match fs::rename(&draft, &place) {
+            State::Beside { draft, place, bytes } => match fs::rename(draft, &place) {
                 // The directory was replaced by the output, the draft with it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => fs::write(place, bytes),
                 renamed => renamed,
