@@ -55,7 +55,7 @@ mod serve {
             .offers(Values::Directories);
 
     pub const TLS_OPTIONS_DIR: Text =
-        Text::new("tls-options-dir", "directory", "Directory that may hold tls-config.json (default /tls-options)")
+        Text::new("tls-options-dir", "directory", "Directory that may contain tls-config.json (default /tls-options)")
             .offers(Values::Directories);
 
     pub const KUBECONFIG: Text = Text::new(

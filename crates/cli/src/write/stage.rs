@@ -39,7 +39,7 @@ impl Stage {
             let path = parent.join(format!("{PREFIX}{}-{attempt}", std::process::id()));
             match make_directory(&path) {
                 Ok(()) => {
-                    let lock = File::create(path.join(LOCK)).ok().filter(is_locked);
+                    let lock = File::create(path.join(LOCK)).ok().filter(try_lock);
                     return Ok(Stage { path, watch: Rc::clone(watch), lock, is_left: Cell::new(false) });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -188,7 +188,7 @@ pub(super) fn recover(place: &Path, target: &Path) -> Result<(), String> {
             continue;
         }
         let _lock = match File::open(path.join(LOCK)) {
-            Ok(lock) if is_locked(&lock) => Some(lock),
+            Ok(lock) if try_lock(&lock) => Some(lock),
             Ok(_) => continue,
             Err(_) if is_young(&path) => continue,
             Err(_) => None,
@@ -228,13 +228,13 @@ fn is_own_directory(path: &Path) -> bool {
 
 /// Locks a file; returns false if another program has locked it.
 #[cfg(unix)]
-fn is_locked(file: &File) -> bool {
+fn try_lock(file: &File) -> bool {
     rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
 /// Without locks, only the age shows whether another program still uses it.
 #[cfg(not(unix))]
-fn is_locked(file: &File) -> bool {
+fn try_lock(file: &File) -> bool {
     let modified = file.metadata().and_then(|data| data.modified());
     modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > YOUNG))
 }
