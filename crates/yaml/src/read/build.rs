@@ -149,12 +149,17 @@ impl<'a> Parser<'a> {
                     self.open_map_items.last_mut().expect("the item was begun").value = id;
                 } else if let Value::Map(from, to) = self.tree.nodes[id.0 as usize].value {
                     self.open_map_items.extend_from_slice(&self.tree.map_items[from as usize..to as usize]);
-                } else {
+                } else if !self.is_empty_array(id) {
+                    // The reference takes an empty list, but no list of maps, in spite of its message.
                     self.defer("map merge requires map or sequence of maps as the value".to_owned());
                 }
             }
         }
         Ok(())
+    }
+
+    fn is_empty_array(&self, id: NodeId) -> bool {
+        matches!(self.tree.nodes[id.0 as usize].value, Value::Array(from, to) if from == to)
     }
 
     /// Records the height of something in the innermost collection.
