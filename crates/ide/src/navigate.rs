@@ -196,16 +196,9 @@ fn argument_places(project: &Project, file: usize, function: usize, name: &str) 
         if !is_called {
             continue;
         }
-        let mut depth = 0_usize;
-        for index in callee + 1..model.tokens.len() {
-            match word(index) {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" if depth <= 1 => break,
-                ")" | "]" | "}" => depth -= 1,
-                own if depth == 1 && own == name && word(index + 1) == "=" && matches!(word(index - 1), "(" | ",") => {
-                    found.push(Place { path: place.path.clone(), range: model.tokens[index].range });
-                }
-                _ => {}
+        for argument in model.keyword_names(text, callee + 1) {
+            if word(argument) == name {
+                found.push(Place { path: place.path.clone(), range: model.tokens[argument].range });
             }
         }
     }

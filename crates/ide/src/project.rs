@@ -412,28 +412,19 @@ impl Project {
         if word(name + 3) != "." || !word(name + 4).starts_with("make") || word(name + 5) != "(" {
             return found;
         }
-        let mut depth = 0_usize;
-        for index in name + 5..model.tokens.len() {
-            match word(index) {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" if depth <= 1 => break,
-                ")" | "]" | "}" => depth -= 1,
-                "=" if depth == 1 && matches!(word(index - 2), "(" | ",") => {
-                    let value = model.tokens.get(index + 1).map(|token| token.range).unwrap_or_default();
-                    let reference = model.references.binary_search_by_key(&value.start, |r| r.range.start).ok();
-                    let target = reference.and_then(|reference| self.meaning_of_reference(file, reference));
-                    found.push(Field {
-                        name: word(index - 1).to_owned(),
-                        place: Place { path: source.path.clone(), range: model.tokens[index - 1].range },
-                        value: value.of(text).to_owned(),
-                        target: match target {
-                            Some(Meaning::Definition(file, definition)) => Some((file, definition)),
-                            _ => None,
-                        },
-                    });
-                }
-                _ => {}
-            }
+        for argument in model.keyword_names(text, name + 5) {
+            let value = model.tokens.get(argument + 2).map(|token| token.range).unwrap_or_default();
+            let reference = model.references.binary_search_by_key(&value.start, |r| r.range.start).ok();
+            let target = reference.and_then(|reference| self.meaning_of_reference(file, reference));
+            found.push(Field {
+                name: word(argument).to_owned(),
+                place: Place { path: source.path.clone(), range: model.tokens[argument].range },
+                value: value.of(text).to_owned(),
+                target: match target {
+                    Some(Meaning::Definition(file, definition)) => Some((file, definition)),
+                    _ => None,
+                },
+            });
         }
         found
     }

@@ -61,7 +61,7 @@ pub struct SchemaNode {
     pub is_secret: bool,
     /// Whether undeclared keys are allowed: any type, code, shapes.
     pub is_open: bool,
-    /// Whether its key stands for many: `@schema/any-key`, `@schema/key allowed=…`.
+    /// Whether values may have other keys in its place: `@schema/any-key`, `@schema/key allowed=…`.
     pub is_pattern: bool,
     /// Where it is declared, the first time first.
     pub places: Vec<Place>,

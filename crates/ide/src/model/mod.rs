@@ -185,6 +185,23 @@ pub struct Model {
 }
 
 impl Model {
+    /// The names of the keyword arguments in a call, as tokens; `open` is the token of its bracket.
+    pub fn keyword_names(&self, text: &str, open: usize) -> Vec<usize> {
+        let word = |index: usize| self.tokens.get(index).map_or("", |token| token.range.of(text));
+        let mut names = Vec::new();
+        let mut depth = 0_usize;
+        for index in open..self.tokens.len() {
+            match word(index) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" if depth <= 1 => break,
+                ")" | "]" | "}" => depth -= 1,
+                "=" if depth == 1 && index >= 2 && matches!(word(index - 2), "(" | ",") => names.push(index - 1),
+                _ => {}
+            }
+        }
+        names
+    }
+
     /// The model of a text. Without `is_template`, comments have no meaning.
     pub fn new(text: &str, kind: FileKind, is_template: bool) -> Model {
         let mut model = Model { lines: Lines::new(text), ..Model::default() };
