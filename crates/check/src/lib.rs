@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use ytterby::{InputFile, Options};
 use ytterby_diag::{Diagnostic, FileId, Source, Sources};
+use ytterby_text::Str;
 
 pub use ignore::is_ignored;
 pub use target::Depth;
@@ -64,7 +65,7 @@ pub fn check(targets: &[Target], depth: Depth, sources: &Arc<Sources>, cache: &m
 pub struct Cache {
     files: HashMap<String, Vec<(FileKey, Rc<FileFacts>)>>,
     /// The sources of the current check.
-    sources: HashMap<(String, Arc<[u8]>), FileId>,
+    sources: HashMap<(String, Str), FileId>,
 }
 
 /// Maximum cached versions of one file: targets may have different files at one path.
@@ -72,14 +73,14 @@ const VERSIONS: usize = 4;
 
 #[derive(PartialEq)]
 struct FileKey {
-    text: Arc<[u8]>,
+    text: Str,
     kind: ytterby::FileKind,
     is_template: bool,
     is_library: bool,
 }
 
 impl Cache {
-    fn facts(&mut self, input: &InputFile, text: &Arc<[u8]>, read: impl FnOnce() -> FileFacts) -> Rc<FileFacts> {
+    fn facts(&mut self, input: &InputFile, text: &Str, read: impl FnOnce() -> FileFacts) -> Rc<FileFacts> {
         let key = FileKey {
             text: text.clone(),
             kind: input.kind(),

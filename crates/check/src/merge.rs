@@ -1,9 +1,9 @@
 //! Merges the findings of all targets into one list.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, FileId, Id, Origin, Part, Pos, Sources};
+use ytterby_text::Str;
 
 use crate::target::{Report, is_lint, overlays};
 
@@ -97,7 +97,7 @@ struct Same(HashMap<FileId, FileId>);
 
 impl Same {
     fn of(sources: &Sources) -> Same {
-        let mut first: HashMap<(String, Arc<[u8]>), FileId> = HashMap::new();
+        let mut first: HashMap<(String, Str), FileId> = HashMap::new();
         let mut same = HashMap::new();
         for number in 0.. {
             let file = FileId(number);

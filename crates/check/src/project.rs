@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use ytterby::{FileKind, InputFile};
 use ytterby_diag::{FileId, Part, Pos, Sources};
 use ytterby_starlark::ast::{Arg, Ast, ExprId, ExprKind};
+use ytterby_text::Str;
 
 use crate::Cache;
 use crate::code::{self, Code};
@@ -17,7 +17,7 @@ pub(crate) const PRIVATE: &str = "_ytt_lib";
 
 /// Facts about a file that depend only on the file itself, so that they can be cached.
 pub(crate) struct FileFacts {
-    pub text: Arc<[u8]>,
+    pub text: Str,
     pub code: Code,
     /// The names; `None` if there is no code, or it cannot be parsed.
     pub names: Option<Names>,
@@ -79,7 +79,7 @@ pub(crate) fn project(files: &[InputFile], sources: &Sources, cache: &mut Cache)
     project
 }
 
-fn facts(input: &InputFile, text: &Arc<[u8]>) -> FileFacts {
+fn facts(input: &InputFile, text: &Str) -> FileFacts {
     let code = code::read(input, text);
     let names = code.syntax.as_ref().map(names::names);
     let mut libraries = Vec::new();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ytterby::facts::{OverlayRecord, SchemaFacts, compile_files, marked_files, schema_facts};
 use ytterby::{Failure, InputFile, Options, Silent, render};
 use ytterby_diag::{Diagnostic, FileId, Id, Pos, Sources};
+use ytterby_text::Str;
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
 use crate::declared::{self, Table};
@@ -259,7 +260,7 @@ impl Report {
                 given.push(Given { tree, root: doc.value, source: file.source, text: &file.facts.text, is_templated });
             }
         }
-        let values: Vec<(Tree, FileId, Arc<[u8]>)> = match library {
+        let values: Vec<(Tree, FileId, Str)> = match library {
             0 => options
                 .values
                 .files

@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn writes_files_or_the_failure() {
-        let files = [OutputFile { path: "a.yml".into(), bytes: b"a: 1\n".to_vec() }];
+        let files = [OutputFile { path: "a.yml".into(), bytes: "a: 1\n".into() }];
         assert_eq!(write(Ok(&files)), br#"{"files":[{"name":"a.yml","data":"a: 1\n"}]}"#);
         assert_eq!(write(Ok(&[])), b"{}");
         assert_eq!(write(Err("no")), br#"{"errors":"no"}"#);

@@ -2,6 +2,7 @@
 //!
 //! Without `--check`, `--diff` and `--write` the result goes to standard output, as in ytt, and the first error ends the
 //! run. With these flags files are independent: an unparsable one is reported, and the others are still formatted.
+//! Without paths they apply to the files of the project, and never to its output directories.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,23 +15,37 @@ use ytterby_yaml::{NodeId, ReadOptions, Tree, View, format, format_in_place, par
 use crate::build::unified;
 use crate::commands::flag;
 use crate::flags::Invocation;
-use crate::project::findings::Findings;
+use crate::project::{self, findings::Findings};
 use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
 use crate::{host, report, write};
 
 /// Formats the YAML files given by flags and operands.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let started = Instant::now();
-    let paths: Vec<String> = flags.list(&flag::FMT_FILE).iter().chain(&flags.operands).cloned().collect();
-    let rules = Rules { urls: Urls::MayHoldEquals, skip: Skip::Snapshots };
-    let files = read::list_as(rules, &paths, &Symlinks::default(), &Stdin::default())?;
-    let options = ReadOptions { strict: flags.is_on(&flag::STRICT), ..ReadOptions::default() };
-    let yaml = files.iter().filter(|file| file.kind() == FileKind::Yaml);
     let mode = Mode {
         check: flags.is_on(&flag::FMT_CHECK),
         write: flags.is_on(&flag::WRITE),
         diff: flags.is_on(&flag::FMT_DIFF),
     };
+    let mut paths: Vec<String> = flags.list(&flag::FMT_FILE).iter().chain(&flags.operands).cloned().collect();
+    let mut outputs = Vec::new();
+    if mode.is_by_file() {
+        let hint = "name files or directories, or change to a directory of a project";
+        match project::read(sources, hint) {
+            Ok((project, _)) => {
+                outputs = project::outputs(&project.file, &project.root);
+                if paths.is_empty() {
+                    paths = project::own_paths(&project);
+                }
+            }
+            Err(failure) if paths.is_empty() => return Err(failure),
+            Err(_) => {}
+        }
+    }
+    let rules = Rules { urls: Urls::MayHoldEquals, skip: Skip::Generated(&outputs) };
+    let files = read::list_as(rules, &paths, &Symlinks::default(), &Stdin::default())?;
+    let options = ReadOptions { strict: flags.is_on(&flag::STRICT), ..ReadOptions::default() };
+    let yaml = files.iter().filter(|file| file.kind() == FileKind::Yaml);
     let exit = match mode.is_by_file() {
         true => {
             let rendering = report::rendering(program, flags)?;
@@ -100,7 +115,8 @@ fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -
     let tree = parse(&content, sources.add(source.with_readers(readers)), options)
         .map_err(|error| Failure::from(Diagnostic::from(error)).doing(format!("Formatting {place}")))?;
     let text = format_in_place(&tree);
-    if text == *content {
+    // Editors format like standard output, where most templates begin with a blank line.
+    if text == content.strip_prefix(b"\n").unwrap_or(&content) {
         return Ok(FileResult::Same);
     }
     if has_aliases(&tree) {

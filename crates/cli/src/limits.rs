@@ -1,6 +1,7 @@
 //! Limits from flags, and measurement of the process.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ytterby::budget::{self, parse_count, parse_size, parse_time};
@@ -66,6 +67,32 @@ impl Meter for Process {
     }
 
     /// Resident memory. No other number includes what libraries and the allocator use.
+    fn memory(&self) -> Option<u64> {
+        resident()
+    }
+}
+
+/// As [`Process`], for one of several runs that share a time limit: the time of the others counts,
+/// because the clock of each run starts when the first one started.
+#[derive(Debug)]
+pub struct SharedClock {
+    started: Duration,
+    /// Whether the run asked for the time of its start.
+    is_running: AtomicBool,
+}
+
+impl SharedClock {
+    /// The clock of a run whose time counts from `started`, a time of [`Process`].
+    pub fn since(started: Duration) -> SharedClock {
+        SharedClock { started, is_running: AtomicBool::new(false) }
+    }
+}
+
+impl Meter for SharedClock {
+    fn time(&self) -> Option<Duration> {
+        if self.is_running.swap(true, Ordering::Relaxed) { Process::default().time() } else { Some(self.started) }
+    }
+
     fn memory(&self) -> Option<u64> {
         resident()
     }

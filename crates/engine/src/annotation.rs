@@ -4,6 +4,9 @@
 //! annotation that is not in the table is kept on its node and ignored; [`unknown`] is the warning,
 //! with the name that was probably meant.
 
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 use ytterby_diag::Pos;
 use ytterby_starlark::Value;
 use ytterby_text::{Str, spelling};
@@ -244,15 +247,18 @@ annotations! {
     SchemaSecret "schema/secret" Ytterby [] Anything, Ignored, Once;
 }
 
+/// The rows by name and alias: a schema asks for thousands of them.
+static BY_NAME: LazyLock<FxHashMap<&[u8], &Row>> = LazyLock::new(|| {
+    let names = |row: &'static Row| std::iter::once(row.name).chain(row.aliases.iter().copied());
+    TABLE.iter().flat_map(|row| names(row).map(move |name| (name.as_bytes(), row))).collect()
+});
+
 impl Ann {
     /// The annotation with this name or alias (without `@`).
     pub fn from_name(name: &[u8], level: Level) -> Option<Ann> {
-        let is_beyond_ytt = level == Level::Ytterby;
-        let is_meant = |row: &&Row| match row.name.as_bytes() == name {
-            true => is_beyond_ytt || row.since == Since::Ytt,
-            false => is_beyond_ytt && row.aliases.iter().any(|alias| alias.as_bytes() == name),
-        };
-        TABLE.iter().find(is_meant).map(|row| row.ann)
+        let row = BY_NAME.get(name)?;
+        let is_known = level == Level::Ytterby || (row.since == Since::Ytt && row.name.as_bytes() == name);
+        is_known.then_some(row.ann)
     }
 
     /// The annotations with this meaning inside of a node of any type.

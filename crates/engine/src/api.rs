@@ -5,11 +5,12 @@
 //! An error of reading is reported when the input is used: like the reference, we complain only
 //! about inputs that are used, in the order of their use.
 
-use ytterby_diag::{Diagnostic, Failure, Help, Id, Path};
+use ytterby_diag::{Diagnostic, Failure, Path};
+use ytterby_text::Str;
 use ytterby_text::budget::{Cancellation, Limits, Meter};
-use ytterby_text::spelling;
 
 use crate::input::{Content, InputFile};
+use crate::output_types::OutputTypes;
 
 /// The version of ytt that we are compatible with; `@ytt:version` returns it.
 pub const YTT_VERSION: &str = "0.55.0";
@@ -237,134 +238,6 @@ pub struct ValueFromFile {
     pub content: Content,
 }
 
-/// The values of `--output`: the first document format and the first schema format count.
-#[derive(Clone, Debug, Default)]
-pub struct OutputTypes(pub Vec<String>);
-
-/// How documents are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[non_exhaustive]
-pub enum Format {
-    /// `yaml`.
-    #[default]
-    Yaml,
-    /// `json`.
-    Json,
-    /// `pos`: the origin of each node, in ytt's form.
-    Pos,
-    /// `yaml+source`: YAML with the origin of each line as a comment.
-    YamlSource,
-}
-
-/// How a schema is shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum SchemaFormat {
-    /// `openapi-v3`.
-    OpenApi,
-    /// `json-schema`.
-    JsonSchema,
-    /// `crd`.
-    Crd,
-    /// `ytt-schema`.
-    YttSchema,
-    /// `markdown`.
-    Markdown,
-    /// `html`.
-    Html,
-    /// `values`: a file of values to fill in.
-    Values,
-}
-
-impl OutputTypes {
-    const FORMATS: [(&str, Format); 4] =
-        [("yaml", Format::Yaml), ("json", Format::Json), ("pos", Format::Pos), ("yaml+source", Format::YamlSource)];
-
-    const SCHEMA_FORMATS: [(&str, SchemaFormat); 7] = [
-        ("openapi-v3", SchemaFormat::OpenApi),
-        ("json-schema", SchemaFormat::JsonSchema),
-        ("crd", SchemaFormat::Crd),
-        ("ytt-schema", SchemaFormat::YttSchema),
-        ("markdown", SchemaFormat::Markdown),
-        ("html", SchemaFormat::Html),
-        ("values", SchemaFormat::Values),
-    ];
-
-    /// All names, document formats first.
-    pub const NAMES: &'static [&'static str] = &{
-        let mut names = [""; Self::FORMATS.len() + Self::SCHEMA_FORMATS.len()];
-        let mut at = 0;
-        while at < names.len() {
-            names[at] = match at < Self::FORMATS.len() {
-                true => Self::FORMATS[at].0,
-                false => Self::SCHEMA_FORMATS[at - Self::FORMATS.len()].0,
-            };
-            at += 1;
-        }
-        names
-    };
-
-    /// The document format; the default is YAML.
-    pub(crate) fn format(&self, known: KnownSchemaFormats) -> Result<Format, Failure> {
-        self.check(known)?;
-        Ok(self.0.iter().find_map(|name| find(&OutputTypes::FORMATS, name)).unwrap_or_default())
-    }
-
-    /// The schema format, if one is given.
-    pub(crate) fn schema(&self, known: KnownSchemaFormats) -> Result<Option<SchemaFormat>, Failure> {
-        self.check(known)?;
-        Ok(self.0.iter().find_map(|name| find(&OutputTypes::SCHEMA_FORMATS, name)))
-    }
-
-    fn check(&self, known: KnownSchemaFormats) -> Result<(), Failure> {
-        let schemas = match known {
-            KnownSchemaFormats::OpenApiOnly => &OutputTypes::SCHEMA_FORMATS[..1],
-            KnownSchemaFormats::All => &OutputTypes::SCHEMA_FORMATS[..],
-        };
-        let is_known = |name: &str| find(&OutputTypes::FORMATS, name).is_some() || find(schemas, name).is_some();
-        match self.0.iter().find(|name| !is_known(name)) {
-            Some(name) => {
-                let problem = Diagnostic::error(Id::FLAG_VALUE, format!("Unknown output type '{name}'"));
-                Err(problem.help(OutputTypes::advice(name, known)).into())
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// The suggestion for an unknown name.
-    fn advice(name: &str, known: KnownSchemaFormats) -> Help {
-        if find(&OutputTypes::SCHEMA_FORMATS, name).is_some() {
-            return format!("{name} is a format of schemas: add --data-values-schema-inspect").into();
-        }
-        let formats = OutputTypes::FORMATS.iter().map(|entry| entry.0);
-        let names: Vec<&str> = formats.chain(OutputTypes::schema_names(known)).collect();
-        match spelling::closest(name, names.iter().copied(), spelling::tolerance_of_short(name)) {
-            Some(near) => format!("did you mean {near}?").into(),
-            None => format!("output types are {}", names.join(", ")).into(),
-        }
-    }
-
-    /// The names of schema formats.
-    pub(crate) fn schema_names(known: KnownSchemaFormats) -> Vec<&'static str> {
-        let count = if known == KnownSchemaFormats::All { OutputTypes::SCHEMA_FORMATS.len() } else { 1 };
-        OutputTypes::SCHEMA_FORMATS[..count].iter().map(|entry| entry.0).collect()
-    }
-}
-
-/// Which schema formats `--output` accepts: the newer ones only together with a flag that shows a
-/// schema.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KnownSchemaFormats {
-    /// Only those of ytt.
-    OpenApiOnly,
-    /// Everything.
-    All,
-}
-
-fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
-    table.iter().find(|entry| entry.0 == name).map(|entry| entry.1)
-}
-
 /// Receives messages of a run while it goes on. All evaluations of a run share it, hence `&self`.
 pub trait Host {
     /// Text of `print()` in templates, with its line feed. Strings of code are bytes; they need not
@@ -424,6 +297,6 @@ pub struct SourceLine {
 pub struct OutputFile {
     /// The path below the output directory, as templates and marks set it.
     pub path: String,
-    /// Its content.
-    pub bytes: Vec<u8>,
+    /// Its content. A text file without code shares the bytes of the input.
+    pub bytes: Str,
 }

@@ -1,12 +1,13 @@
 //! Tests that `docs/` mentions everything that users can write.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use ytterby_starlark::HostValue;
 
 use crate::annotation::{self, Level};
-use crate::stdlib;
 use crate::validate::{formats, rules};
+use crate::{Compat, OutputTypes, Project, Values, stdlib};
 
 /// The text of all pages.
 fn pages() -> String {
@@ -72,14 +73,49 @@ fn rules_and_formats() {
 }
 
 #[test]
+fn output_types() {
+    let pages = pages();
+    for name in OutputTypes::NAMES {
+        let is_named = names(&pages, &format!("-o {name}")) || names(&pages, &format!("`{name}`"));
+        assert!(is_named, "no page in docs/ shows the output type {name}");
+    }
+}
+
+#[test]
 fn functions() {
-    let members = |level: Level| {
-        stdlib::modules(level).flat_map(|module| {
-            let of = module.name().clone();
-            module.attr_names().into_iter().map(move |name| format!("{of}.{name}"))
-        })
+    check("functions", members(Level::Ytterby).into_iter());
+}
+
+/// The functions and values of all modules: `base64.encode`.
+fn members(level: Level) -> Vec<String> {
+    let of = |module: stdlib::Module| {
+        let names = module.attr_names();
+        names.into_iter().map(move |name| format!("{}.{name}", module.name()))
     };
-    check("functions", members(Level::Ytterby));
+    let mut members: Vec<String> = stdlib::modules(level).flat_map(of).collect();
+    members.extend(members_of_files(level));
+    members
+}
+
+/// The same for modules that are created for each file.
+fn members_of_files(level: Level) -> Vec<String> {
+    let modules =
+        "#@ load('@ytt:data', 'data')\n#@ load('@ytt:library', 'library')\n#@ load('@ytt:template', 'template')\n";
+    let lists = "data: #@ dir(data)\nlibrary: #@ dir(library) + dir(library.get('one'))\ntemplate: #@ dir(template)\n";
+    let compat = match level {
+        Level::Ytterby => Compat::Latest,
+        Level::Ytt049 => Compat::V0_49,
+    };
+    let project = Project::builder()
+        .file("config.yml", format!("{modules}---\n{lists}"))
+        .file("_ytt_lib/one/a.yml", "a: 1\n")
+        .compat(compat)
+        .build()
+        .expect("the template is right");
+    let output = project.render(&Values::new()).expect("modules can be listed");
+    let modules: Vec<BTreeMap<String, Vec<String>>> = output.deserialize().expect("the document contains lists");
+    let names = modules.iter().flatten();
+    names.flat_map(|(of, names)| names.iter().map(move |name| format!("{of}.{name}"))).collect()
 }
 
 /// The reference for editors has an entry for everything.
@@ -103,11 +139,7 @@ fn reference_of_editors() {
     };
     compare("annotations.txt", annotation::names().map(str::to_owned).collect());
     compare("rules.txt", rules::names().map(str::to_owned).collect());
-    let members = stdlib::modules(Level::Ytterby).flat_map(|module| {
-        let of = module.name().clone();
-        module.attr_names().into_iter().map(move |name| format!("{of}.{name}"))
-    });
-    compare("modules.txt", members.collect());
+    compare("modules.txt", members(Level::Ytterby));
     // Everything marked as missing in ytt is missing there.
     let marked = |file: &str| -> Vec<(String, bool)> {
         let text = read(file);
@@ -117,15 +149,9 @@ fn reference_of_editors() {
         };
         format!("\n{text}").split("\n## ").skip(1).map(entry).collect()
     };
-    let of_ytt: Vec<String> = stdlib::modules(Level::Ytt049)
-        .flat_map(|module| {
-            let of = module.name().clone();
-            module.attr_names().into_iter().map(move |name| format!("{of}.{name}"))
-        })
-        .collect();
+    let of_ytt = members(Level::Ytt049);
     for (name, is_marked) in marked("modules.txt") {
-        let is_made_per_file = ["data.", "library.", "template."].iter().any(|module| name.starts_with(module));
-        assert_eq!(is_marked, !of_ytt.contains(&name) && !is_made_per_file, "modules.txt: {name}");
+        assert_eq!(is_marked, !of_ytt.contains(&name), "modules.txt: {name}");
     }
     for (name, is_marked) in marked("rules.txt") {
         assert_eq!(is_marked, rules::find(&name, Level::Ytt049).is_none(), "rules.txt: {name}");

@@ -11,7 +11,7 @@ pub(crate) enum Level {
 }
 
 /// The modules of `load("@ytt:…")`, and the level that has them. Their content is in `stdlib`.
-const MODULES: [(&str, Level); 20] = [
+const MODULES: &[(&str, Level)] = &[
     ("assert", Level::Ytt049),
     ("base64", Level::Ytt049),
     ("data", Level::Ytt049),
@@ -36,5 +36,11 @@ const MODULES: [(&str, Level); 20] = [
 
 /// Whether there is a module `@ytt:<name>`.
 pub(crate) fn has_module(name: &str, level: Level) -> bool {
-    MODULES.iter().any(|(known, since)| *known == name && (level == Level::Ytterby || *since == Level::Ytt049))
+    modules_of(level).any(|known| known == name)
+}
+
+/// The names of the available modules.
+pub(crate) fn modules_of(level: Level) -> impl Iterator<Item = &'static str> {
+    let is_available = move |since: Level| level == Level::Ytterby || since == Level::Ytt049;
+    MODULES.iter().filter(move |(_, since)| is_available(*since)).map(|(name, _)| *name)
 }

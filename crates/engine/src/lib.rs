@@ -49,6 +49,7 @@ mod node;
 mod output;
 mod output_check;
 mod output_source;
+mod output_types;
 mod overlay;
 mod overlay_record;
 mod path;
@@ -67,15 +68,18 @@ mod validate;
 mod values;
 
 pub use api::{
-    Compat, Format, Host, Inspect, KnownSchemaFormats, MAX_STEPS, Options, OutputFile, OutputTypes, PlacedValue,
-    Rendered, SchemaFormat, Silent, SourceLine, Target, ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
+    Compat, Host, Inspect, MAX_STEPS, Options, OutputFile, PlacedValue, Rendered, Silent, SourceLine, Target,
+    ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
 pub use coverage::Coverage;
 use deep::{deep, on_large_stack};
 pub use export::{Change, Changes, Impact, ImportFrom, ImportOptions, Imported, import_schema};
 pub use generate::{GenerateOptions, Generated, ValuesDocument, generate};
 pub use input::{Content, FileKind, InputFile};
-pub use output_check::{OutputCheck, OutputNode, OutputValue};
+pub use output_check::{
+    OutputCheck, OutputContent, OutputDocuments, OutputEntries, OutputItems, OutputNode, OutputRef, OutputValue,
+};
+pub use output_types::{Format, OutputTypes, SchemaFormat};
 pub use project::{
     Field, FieldRule, Output, OutputDocument, Presence, Project, ProjectBuilder, ProjectError, Renderer, SchemaInfo,
     Values,

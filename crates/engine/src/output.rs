@@ -68,10 +68,10 @@ pub(crate) fn yaml_and(
 
 /// Each output file with its content.
 pub(crate) fn files(evaluated: Evaluated, written: Written, reuse: Option<&Reuse>) -> Result<Vec<OutputFile>, Failure> {
-    let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text.into_vec() });
+    let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text });
     let mut files: Vec<OutputFile> = texts.collect();
     for (file, docs) in evaluated.documents {
-        files.push(OutputFile { path: file.path, bytes: yaml_and(written, reuse, [docs])? });
+        files.push(OutputFile { path: file.path, bytes: yaml_and(written, reuse, [docs])?.into() });
     }
     Ok(files)
 }
@@ -249,7 +249,7 @@ pub(crate) fn write_node(sink: &mut impl Sink, node: &Node) -> Result<(), String
 fn write_shared(writer: &mut YamlWriter, node: &Node, left: &mut u32, reuse: &Reuse) -> Result<(), String> {
     let place = match reuse.text_of_node(node, writer.point()) {
         Lookup::Text(value, nodes) => {
-            budget::memory(value.size()).map_err(|exceeded| exceeded.to_string())?;
+            budget::text(value.size()).map_err(|exceeded| exceeded.to_string())?;
             writer.repeat(&value);
             return count_several(left, nodes);
         }
@@ -300,7 +300,7 @@ fn write_below(sink: &mut impl Sink, node: &Node, left: &mut u32) -> Result<(), 
     match node {
         Node::Scalar(scalar) => {
             if let Scalar::Str(text) = scalar {
-                budget::memory(text.len() + 16).map_err(|exceeded| exceeded.to_string())?;
+                budget::memory(16).and_then(|()| budget::text(text.len())).map_err(|exceeded| exceeded.to_string())?;
             }
             sink.scalar(scalar);
         }

@@ -1,16 +1,19 @@
 //! A check of output documents by the host, such as that of Kubernetes manifests.
 //!
 //! The engine passes documents with the positions of their nodes, after overlays and rules, and
-//! adds to each finding the data values that its line reads. The host decides what to check.
+//! adds to each finding the data values that its line reads. The host decides what to check. It
+//! reads the documents in place ([`OutputRef`]): copying those of cf-for-k8s cost as much as
+//! checking them.
 
+use std::cell::Cell;
 use std::fmt;
 
 use ytterby_diag::{Cause, Diagnostic, Failure, Id, Label, Part, Path, Pos, Role, Severity, Text};
-use ytterby_yaml::{NodeId, Scalar, Tree, View, last_wins};
+use ytterby_yaml::{NodeId, Scalar, Tree, View, has_duplicate_keys, last_wins};
 
 use crate::causes::{self, FindCauses};
 use crate::library::{Evaluated, FileDocuments};
-use crate::node::{Document, MAX_NODES, Node};
+use crate::node::{self, Document, MAX_NODES, Node};
 use crate::run::Run;
 use crate::validate::values_read;
 
@@ -20,7 +23,170 @@ pub trait OutputCheck: fmt::Debug + Send + Sync {
     fn title(&self) -> String;
 
     /// The findings: errors, which fail the run, and warnings.
-    fn check(&self, documents: Vec<OutputNode>) -> Vec<Diagnostic>;
+    fn check(&self, documents: &OutputDocuments<'_>) -> Vec<Diagnostic>;
+}
+
+/// The output documents of a run, in order.
+pub struct OutputDocuments<'a> {
+    evaluated: &'a Evaluated,
+    /// Nodes that may still be read. Shared nodes count each time: a few of them can contain each
+    /// other many times.
+    left: Cell<u32>,
+}
+
+impl fmt::Debug for OutputDocuments<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl OutputDocuments<'_> {
+    /// The documents.
+    pub fn iter(&self) -> impl Iterator<Item = OutputRef<'_>> {
+        self.evaluated.documents.iter().flat_map(|(_, docs)| {
+            let (plain, nodes) = match docs {
+                FileDocuments::Plain(tree) => (Some(tree), None),
+                FileDocuments::Nodes(set) => (None, Some(set)),
+            };
+            let plain = plain.into_iter().flat_map(|tree| {
+                let docs = tree.documents().iter().filter(|doc| !doc.injected);
+                docs.map(|doc| self.document(RefNode::Plain(tree, doc.value), doc.pos))
+            });
+            let nodes = nodes.into_iter().flat_map(|set| &set.items);
+            plain.chain(nodes.map(|doc| self.document(RefNode::Node(&doc.value), doc.pos)))
+        })
+    }
+
+    fn document<'d>(&'d self, node: RefNode<'d>, pos: Pos) -> OutputRef<'d> {
+        OutputRef { node, pos, left: &self.left }
+    }
+}
+
+/// A node of an output document, read in place.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputRef<'a> {
+    node: RefNode<'a>,
+    /// Where the item that contains it begins in a source; unknown for nodes that code created.
+    pub pos: Pos,
+    left: &'a Cell<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum RefNode<'a> {
+    Node(&'a Node),
+    Plain(&'a Tree, NodeId),
+}
+
+/// The content of an [`OutputRef`].
+#[derive(Debug)]
+pub enum OutputContent<'a> {
+    /// A leaf.
+    Scalar(&'a Scalar),
+    /// Items in order.
+    Array(OutputItems<'a>),
+    /// Keys and values in order.
+    Map(OutputEntries<'a>),
+}
+
+/// The items of an array.
+#[derive(Debug)]
+pub struct OutputItems<'a> {
+    items: RefItems<'a>,
+    left: &'a Cell<u32>,
+}
+
+#[derive(Debug)]
+enum RefItems<'a> {
+    Nodes(std::slice::Iter<'a, node::ArrayItem>),
+    Plain(&'a Tree, std::slice::Iter<'a, ytterby_yaml::ArrayItem>),
+}
+
+/// The keys and values of a map.
+#[derive(Debug)]
+pub struct OutputEntries<'a> {
+    entries: RefEntries<'a>,
+    left: &'a Cell<u32>,
+}
+
+#[derive(Debug)]
+enum RefEntries<'a> {
+    Nodes(std::slice::Iter<'a, node::MapItem>),
+    Plain(&'a Tree, std::slice::Iter<'a, ytterby_yaml::MapItem>),
+    /// A map with duplicate keys, of which the last value counts.
+    Kept(&'a Tree, std::vec::IntoIter<(&'a ytterby_yaml::MapItem, Pos)>),
+}
+
+impl<'a> OutputRef<'a> {
+    /// The content; null once more nodes were read than a document may have.
+    pub fn content(&self) -> OutputContent<'a> {
+        let left = self.left;
+        let Some(fewer) = left.get().checked_sub(1) else { return OutputContent::Scalar(&Scalar::Null) };
+        left.set(fewer);
+        let array = |items| OutputContent::Array(OutputItems { items, left });
+        let map = |entries| OutputContent::Map(OutputEntries { entries, left });
+        match self.node {
+            RefNode::Node(Node::Scalar(scalar)) => OutputContent::Scalar(scalar),
+            RefNode::Node(Node::Array(items)) => array(RefItems::Nodes(items.items.iter())),
+            RefNode::Node(Node::Map(items)) => map(RefEntries::Nodes(items.iter())),
+            RefNode::Plain(tree, id) => match tree.value(id) {
+                View::Scalar(scalar) => OutputContent::Scalar(scalar),
+                View::Array(items) => array(RefItems::Plain(tree, items.iter())),
+                View::Map(items) if has_duplicate_keys(items) => {
+                    map(RefEntries::Kept(tree, last_wins(items).into_iter()))
+                }
+                View::Map(items) => map(RefEntries::Plain(tree, items.iter())),
+            },
+        }
+    }
+}
+
+impl<'a> Iterator for OutputItems<'a> {
+    type Item = OutputRef<'a>;
+
+    fn next(&mut self) -> Option<OutputRef<'a>> {
+        let (node, pos) = match &mut self.items {
+            RefItems::Nodes(items) => items.next().map(|item| (RefNode::Node(&item.value), item.pos))?,
+            RefItems::Plain(tree, items) => items.next().map(|item| (RefNode::Plain(tree, item.value), item.pos))?,
+        };
+        Some(OutputRef { node, pos, left: self.left })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.items {
+            RefItems::Nodes(items) => items.size_hint(),
+            RefItems::Plain(_, items) => items.size_hint(),
+        }
+    }
+}
+
+impl<'a> Iterator for OutputEntries<'a> {
+    type Item = (&'a Scalar, OutputRef<'a>);
+
+    fn next(&mut self) -> Option<(&'a Scalar, OutputRef<'a>)> {
+        let (key, node, pos) = match &mut self.entries {
+            RefEntries::Nodes(items) => {
+                let item = items.next()?;
+                (&item.key, RefNode::Node(&item.value), item.pos)
+            }
+            RefEntries::Plain(tree, items) => {
+                let item = items.next()?;
+                (&item.key, RefNode::Plain(tree, item.value), item.pos)
+            }
+            RefEntries::Kept(tree, items) => {
+                let (item, _) = items.next()?;
+                (&item.key, RefNode::Plain(tree, item.value), item.pos)
+            }
+        };
+        Some((key, OutputRef { node, pos, left: self.left }))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.entries {
+            RefEntries::Nodes(items) => items.size_hint(),
+            RefEntries::Plain(_, items) => items.size_hint(),
+            RefEntries::Kept(_, items) => items.size_hint(),
+        }
+    }
 }
 
 /// A node of an output document.
@@ -54,17 +220,13 @@ pub(crate) fn check(
     values: &Document,
     causes: Option<&dyn FindCauses>,
 ) -> Result<(), Failure> {
-    let mut budget = MAX_NODES;
-    let mut documents = Vec::new();
-    for (_, docs) in &evaluated.documents {
-        documents.extend(nodes_of(docs, &mut budget));
-    }
-    if budget == 0 {
+    let documents = OutputDocuments { evaluated, left: Cell::new(MAX_NODES) };
+    let findings = check.check(&documents);
+    if documents.left.get() == 0 {
         let text = format!("documents of more than {MAX_NODES} nodes cannot be checked");
         return Err(Failure::new(Id::LIMIT_OUTPUT, text).in_stage(check.title()));
     }
     let mut errors = Vec::new();
-    let findings = check.check(documents);
     let deciding = causes.map(|causes| causes_of(causes, evaluated, &findings)).unwrap_or_default();
     for (at, mut finding) in findings.into_iter().enumerate() {
         add_values(run, &mut finding, values, deciding.get(at));

@@ -10,9 +10,7 @@ use ytterby_diag::{Diagnostic, Failure, Id, Origin, Pos, Sources};
 use ytterby_starlark::Eval;
 use ytterby_text::profile::phase;
 
-use crate::api::{
-    Format, Host, Inspect, KnownSchemaFormats, Options, OutputTypes, Rendered, SchemaFormat, Silent, Target,
-};
+use crate::api::{Host, Inspect, Options, Rendered, Silent, Target};
 use crate::causes::FindCauses;
 use crate::export::{self, Changes};
 use crate::input::InputFile;
@@ -25,6 +23,7 @@ use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
 use crate::output::{self, Written};
 use crate::output_check;
 use crate::output_source;
+use crate::output_types::{Format, Offer, SchemaFormat};
 use crate::provenance::causes::Causes;
 use crate::record::Record;
 use crate::run::Run;
@@ -153,8 +152,7 @@ pub(crate) fn stages(run: &Rc<Run>, library: Rc<Library>) -> Result<Rendered, Fa
         return inspected_schema(run, declared.schema.as_deref());
     }
     let declared = root.schema(&mut eval, Vec::new())?;
-    let known = KnownSchemaFormats::OpenApiOnly;
-    if options.output_types.schema(known)?.is_some() {
+    if options.output_types.schema(offer(run))?.is_some() {
         return Err(Failure::new(
             Id::FLAG_CONFLICT,
             "Output type currently only supported for data values schema (i.e. include --data-values-schema-inspect)",
@@ -248,8 +246,8 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
     let absent = Schema::absent();
     let schema = schema.unwrap_or(&absent);
     let types = &run.options.output_types;
-    let known = known_formats(run);
-    let format = match types.schema(known)? {
+    let offer = offer(run);
+    let format = match types.schema(offer)? {
         None if run.options.inspect == Some(Inspect::SchemaDocs) => Some(SchemaFormat::YttSchema),
         format => format,
     };
@@ -259,17 +257,15 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
         Some(SchemaFormat::Crd) => export::crd(schema),
         Some(SchemaFormat::YttSchema) => export::ytt_schema(schema),
         Some(SchemaFormat::Markdown) => {
-            return text(types.format(known)?, "markdown", || export::markdown(schema));
+            return text(types.format(offer)?, SchemaFormat::Markdown, || export::markdown(schema));
         }
         Some(SchemaFormat::Values) => {
-            return text(types.format(known)?, "values", || export::values_file(schema));
+            return text(types.format(offer)?, SchemaFormat::Values, || export::values_file(schema));
         }
-        Some(SchemaFormat::Html) => {
-            return text(types.format(known)?, "html", || export::html(schema));
-        }
+        Some(SchemaFormat::Html) => return text(types.format(offer)?, SchemaFormat::Html, || export::html(schema)),
         None => {
             let text = "Data values schema export only supported in OpenAPI v3 format; specify format with --output=openapi-v3 flag";
-            let names = OutputTypes::schema_names(known).join(", ");
+            let names = offer.schema_formats().collect::<Vec<_>>().join(", ");
             let problem = Diagnostic::error(Id::FLAG_VALUE, text);
             return Err(problem.help(format!("the formats of schemas are {names}")).into());
         }
@@ -277,24 +273,19 @@ fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Fail
     documents(run, vec![FileDocuments::Nodes(DocumentSet { items: vec![doc] })])
 }
 
-/// A schema in a format that is not YAML and so cannot be JSON either.
-fn text(format: Format, name: &str, write: impl FnOnce() -> String) -> Result<Rendered, Failure> {
-    match format {
-        Format::Json => {
-            Err(Failure::new(Id::FLAG_CONFLICT, format!("Output type 'json' cannot be combined with '{name}'")))
-        }
-        Format::Yaml | Format::Pos | Format::YamlSource => {
-            Ok(Rendered { documents: write().into_bytes(), ..Rendered::default() })
-        }
+/// A schema in a format that is not YAML, so that no document format applies to it.
+fn text(format: Format, schema: SchemaFormat, write: impl FnOnce() -> String) -> Result<Rendered, Failure> {
+    if format != Format::Yaml {
+        let text = format!("Output type '{}' cannot be combined with '{}'", format.name(), schema.name());
+        return Err(Failure::new(Id::FLAG_CONFLICT, text));
     }
+    Ok(Rendered { documents: write().into_bytes(), ..Rendered::default() })
 }
 
-/// The schema formats that `--output` accepts in this run.
-fn known_formats(run: &Run) -> KnownSchemaFormats {
-    match run.options.inspect {
-        Some(Inspect::Schema | Inspect::SchemaDocs) if run.is_beyond_ytt() => KnownSchemaFormats::All,
-        _ => KnownSchemaFormats::OpenApiOnly,
-    }
+/// The formats that `--output` accepts in this run.
+fn offer(run: &Run) -> Offer {
+    let shows_schema = matches!(run.options.inspect, Some(Inspect::Schema | Inspect::SchemaDocs));
+    Offer { level: run.level, shows_schema }
 }
 
 /// The paths of the files that take part, as one document.
@@ -337,14 +328,10 @@ fn written(run: &Run) -> Written {
 
 /// One stream of documents in the format that `--output` names.
 fn documents(run: &Run, docs: Vec<FileDocuments>) -> Result<Rendered, Failure> {
-    let (types, known) = (&run.options.output_types, known_formats(run));
-    let documents = match types.format(known)? {
+    let documents = match run.options.output_types.format(offer(run))? {
         Format::Yaml => output::yaml_and(written(run), run.reuse.as_deref(), docs)?,
         Format::Json => output::json(&docs)?,
         Format::Pos => output::positions(run, &docs)?,
-        Format::YamlSource if !run.is_beyond_ytt() => {
-            return Err(Failure::new(Id::FLAG_VALUE, "Unknown output type 'yaml+source'"));
-        }
         Format::YamlSource => output_source::yaml(run, docs)?,
     };
     Ok(Rendered { documents, ..Rendered::default() })

@@ -193,14 +193,15 @@ impl<'a> Cursor<'a> {
             text_of(at + 2).map(str::to_owned)
         };
         let kind = value("kind")?;
-        if let Some(api_version) = value("apiVersion") {
-            return Some((api_version, kind));
-        }
+        let api_version = value("apiVersion").or_else(|| self.stable_version(&kind))?;
+        Some((api_version, kind))
+    }
+
+    /// The most stable API version of a kind.
+    fn stable_version(&self, kind: &str) -> Option<String> {
         let known = self.catalog()?.kinds();
         let versions = known.into_iter().filter(|(_, other)| *other == kind).map(|(version, _)| version);
-        let version =
-            versions.min_by_key(|version| (version.contains("alpha"), version.contains("beta"), version.len()))?;
-        Some((version, kind))
+        versions.min_by_key(|version| (version.contains("alpha"), version.contains("beta"), version.len()))
     }
 
     fn own_kind(&self, document: usize) -> Option<(String, String)> {
@@ -211,7 +212,10 @@ impl<'a> Cursor<'a> {
             let value = model.items[item].value.of(self.text());
             (!value.is_empty()).then(|| crate::schema::scalar_text(value))
         };
-        Some((scalar("apiVersion")?, scalar("kind")?))
+        let kind = scalar("kind")?;
+        // Authors often write the kind first, and some compute the version.
+        let api_version = scalar("apiVersion").or_else(|| self.stable_version(&kind))?;
+        Some((api_version, kind))
     }
 }
 

@@ -1,9 +1,9 @@
-//! Folding ranges: maps and arrays, blocks of code, documents, comments.
+//! Folding ranges: maps and arrays, blocks and brackets of code, documents, comments.
 
 use std::collections::BTreeMap;
 
 use crate::file::File;
-use crate::model::RegionKind;
+use crate::model::{Model, RegionKind, TokenKind};
 
 /// The kind of a folding range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +44,9 @@ pub fn folds(file: &File) -> Vec<Fold> {
         // The `end` stays visible.
         add(block.line, block.end_line.saturating_sub(1), FoldKind::Region);
     }
+    for (start, end) in brackets(model, &file.text) {
+        add(start, end, FoldKind::Region);
+    }
     for document in model.documents.iter().filter(|document| document.separator.is_some()) {
         add(document.line, document.end_line, FoldKind::Region);
     }
@@ -68,6 +71,33 @@ pub fn folds(file: &File) -> Vec<Fold> {
         }
     }
     found.into_iter().map(|(start, (end, kind))| Fold { start, end, kind }).collect()
+}
+
+/// How many open brackets are compared with a closing one, so that hostile code takes linear time.
+const MAX_OPEN: usize = 64;
+
+/// The lines between brackets of code that belong together. A line that begins with the closing one stays visible.
+fn brackets(model: &Model, text: &str) -> Vec<(usize, usize)> {
+    let mut open: Vec<(&str, usize)> = Vec::new();
+    let mut found = Vec::new();
+    for token in model.tokens.iter().filter(|token| token.kind == TokenKind::Op) {
+        let line = model.lines.line_of(token.range.start);
+        match token.range.of(text) {
+            "(" => open.push((")", line)),
+            "[" => open.push(("]", line)),
+            "{" => open.push(("}", line)),
+            close @ (")" | "]" | "}") => {
+                // Brackets that nobody closed yet are dropped.
+                let known = open.iter().enumerate().rev().take(MAX_OPEN);
+                if let Some((at, (_, start))) = known.into_iter().find(|(_, (expected, _))| *expected == close) {
+                    found.push((*start, line.saturating_sub(usize::from(token.begins_line))));
+                    open.truncate(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 fn first_of_line(file: &File, offset: usize) -> usize {

@@ -15,7 +15,11 @@ pub fn format(file: &File) -> Vec<TextEdit> {
     }
     let text = &*file.text;
     let Ok(tree) = parse(text.as_bytes(), FileId(0), &ReadOptions::default()) else { return Vec::new() };
-    let formatted = ytterby_yaml::format_in_place(&tree);
+    let mut formatted = ytterby_yaml::format_in_place(&tree);
+    // Like the output of `fmt`, which is ytt's: most templates begin with a blank line.
+    if ytterby_yaml::format(&tree).starts_with(b"\n") && !formatted.starts_with(b"\n") {
+        formatted.insert(0, b'\n');
+    }
     let Ok(mut new) = String::from_utf8(formatted) else { return Vec::new() };
     if text.contains("\r\n") {
         new = new.replace("\r\n", "\n").replace('\n', "\r\n");

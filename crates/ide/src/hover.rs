@@ -5,7 +5,7 @@ use crate::context::{Cursor, Known};
 use crate::file;
 use crate::model::TokenKind;
 use crate::project::Meaning;
-use crate::{TextRange, describe, infer, navigate, reference};
+use crate::{TextRange, describe, dictionaries, infer, navigate, reference};
 
 /// The description of something under the cursor.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,6 +91,10 @@ fn code(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
         let plain = || format!("```python\n{} = {}\n```\n", field.name, field.value);
         return Some(Hover { range, markdown: text.unwrap_or_else(plain) });
     }
+    if let Some((navigate::Symbol::Value(library, path), range)) = dictionaries::key_at(at) {
+        let schema = at.project.schema_of_library(&library);
+        return Some(Hover { range, markdown: describe::value(&schema, schema.find(&path)?, Known::default()) });
+    }
     let (_, token) = at.token()?;
     if let Some(definition) = model.definitions.iter().position(|definition| definition.range.touches(at.offset)) {
         let meaning = at.project.resolve(file, definition)?;
@@ -157,12 +161,20 @@ fn key(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
     }
     let (api_version, kind) = at.kind(document)?;
     let field = at.catalog()?.field(&api_version, &kind, &path)?;
-    let mut markdown = format!("**{}**: `{}`\n\nField of {kind} ({api_version})", field.name, field.type_name);
+    let names: String = path.iter().map(|step| step.map_or("[]".to_owned(), |name| format!(".{name}"))).collect();
+    let mut markdown = format!("**{}**: `{}`\n", names.trim_start_matches('.'), field.type_name);
+    if !field.description.is_empty() {
+        markdown.push_str(&format!("\n{}\n", field.description));
+    }
+    markdown.push_str(&format!("\n- Field of {kind} ({api_version})"));
     if field.is_required {
-        markdown.push_str("\n\n- Required");
+        markdown.push_str("\n- Required");
     }
     if !field.members.is_empty() {
-        markdown.push_str(&format!("\n\n- One of `{}`", field.members.join("`, `")));
+        markdown.push_str(&format!("\n- One of `{}`", field.members.join("`, `")));
+    }
+    for rule in &field.rules {
+        markdown.push_str(&format!("\n- {rule}"));
     }
     Some(Hover { range, markdown })
 }

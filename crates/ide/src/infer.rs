@@ -5,7 +5,7 @@
 //! worse than none.
 
 use crate::context::Cursor;
-use crate::model::{DefKind, Model, TokenKind};
+use crate::model::{DefKind, Model, TokenKind, string_content};
 use crate::project::{Meaning, Project};
 use crate::reference::{self, Entry};
 
@@ -22,6 +22,15 @@ pub fn receiver(at: Cursor<'_>, dot: usize) -> Option<TypeName> {
     let is_dot = model.tokens.get(token).is_some_and(|token| token.range.start == dot);
     let types = Types { project: at.project, file: at.index?, model, text: at.text() };
     if is_dot { types.before(token, MAX_STEPS) } else { None }
+}
+
+/// The name of the library that the expression before the dot at an offset is: `library.get("name")`, also through
+/// variables and `with_data_values`.
+pub fn library_name<'a>(at: Cursor<'a>, dot: usize) -> Option<&'a str> {
+    let model = at.model();
+    let token = model.tokens.partition_point(|token| token.range.start < dot);
+    let types = Types { project: at.project, file: at.index?, model, text: at.text() };
+    types.library_before(token, MAX_STEPS)
 }
 
 /// A method of a type.
@@ -158,19 +167,61 @@ impl<'a> Types<'a> {
         if let Some(Meaning::DataValue(value)) = self.project.resolve(self.file, number) {
             return of_value(self.project, path, &value);
         }
-        let definition = &self.model.definitions[number];
+        self.of_expression(self.assigned(number)?, steps)
+    }
+
+    /// The first token of the expression that is assigned to a variable.
+    fn assigned(&self, definition: usize) -> Option<usize> {
+        let definition = &self.model.definitions[definition];
         if !matches!(definition.kind, DefKind::Variable(_)) {
             return None;
         }
         let target = self.model.tokens.partition_point(|token| token.range.start < definition.range.start);
-        if self.word(target + 1) != "=" {
-            return None;
+        (self.word(target + 1) == "=").then_some(target + 2)
+    }
+
+    /// The end of the last expression that was assigned to a variable before a token: `app = app.with_data_values(…)`.
+    fn last_assignment(&self, definition: usize, token: usize) -> Option<usize> {
+        let own = &self.model.definitions[definition];
+        let all = self.model.definitions.iter().enumerate();
+        let twins = all.filter(|(_, other)| other.scope == own.scope && other.name == own.name);
+        let ends = twins.filter_map(|(twin, _)| self.expression_end(self.assigned(twin)?));
+        ends.filter(|end| *end <= token).max()
+    }
+
+    /// The library that ends before a token.
+    fn library_before(&self, end: usize, steps: usize) -> Option<&'a str> {
+        let (last, steps) = (end.checked_sub(1)?, steps.checked_sub(1)?);
+        if self.kind(last)? == TokenKind::Name {
+            let start = self.model.tokens[last].range.start;
+            let reference = self.model.references.binary_search_by_key(&start, |r| r.range.start).ok()?;
+            return self
+                .library_before(self.last_assignment(self.model.references[reference].definition?, last)?, steps);
         }
-        self.of_expression(target + 2, steps)
+        let callee = self.open_bracket(last).filter(|_| self.word(last) == ")")?.checked_sub(1)?;
+        let before = callee.checked_sub(1).filter(|dot| self.word(*dot) == ".")?;
+        match self.word(callee) {
+            "with_data_values" | "with_data_values_schema" => self.library_before(before, steps),
+            "get" if self.of_call(callee, steps) == Some("library") => {
+                let name = self.model.tokens.get(callee + 2).filter(|token| token.kind == TokenKind::Str)?;
+                Some(string_content(name.range.of(self.text)))
+            }
+            _ => None,
+        }
     }
 
     /// The type of the expression that begins at a token and extends to the end of its statement.
     fn of_expression(&self, start: usize, steps: usize) -> Option<TypeName> {
+        let end = self.expression_end(start)?;
+        let is_sum = matches!(self.word(start + 1), "+" | "%");
+        match self.kind(start) {
+            Some(TokenKind::Str) if is_sum => Some("string"),
+            _ => self.before(end, steps),
+        }
+    }
+
+    /// One past the last token of an expression that extends to the end of its statement, if its last operand decides.
+    fn expression_end(&self, start: usize) -> Option<usize> {
         let region = self.model.regions.get(self.region(start))?;
         let mut depth = 0_usize;
         let mut end = start;
@@ -189,11 +240,7 @@ impl<'a> Types<'a> {
             }
             end += 1;
         }
-        let is_sum = matches!(self.word(start + 1), "+" | "%");
-        match self.kind(start) {
-            Some(TokenKind::Str) if is_sum => Some("string"),
-            _ => self.before(end, steps),
-        }
+        Some(end)
     }
 
     /// The type of a call's result; `callee` is the last token of the callee.

@@ -11,6 +11,7 @@ pub mod complete;
 pub mod config;
 pub mod context;
 pub mod describe;
+mod dictionaries;
 pub mod file;
 pub mod findings;
 pub mod folding;

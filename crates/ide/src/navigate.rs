@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::TextRange;
 use crate::context::{Callee, Cursor, open_call};
+use crate::dictionaries;
 use crate::file::{self, File};
 use crate::findings::TextEdit;
 use crate::model::{DefKind, Model, TokenKind, is_identifier, string_content};
@@ -154,7 +155,7 @@ fn code_symbol(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     if let Some(reference) = reference {
         return Some((own_symbol(at.project, file, reference.definition?), reference.range));
     }
-    named_argument(at).or_else(|| library_name(at))
+    named_argument(at).or_else(|| library_name(at)).or_else(|| dictionaries::key_at(at))
 }
 
 /// The parameter that a named argument of a call refers to.
@@ -377,8 +378,26 @@ fn occurrences(at: Cursor<'_>, symbol: &Symbol) -> BTreeSet<(Place, bool)> {
             }
             found
         }
-        Symbol::Library(_) => BTreeSet::new(),
+        Symbol::Library(directory) => library_occurrences(at.project, directory),
     }
+}
+
+/// The places that name a library.
+fn library_occurrences(project: &Project, directory: &str) -> BTreeSet<(Place, bool)> {
+    let mut found = BTreeSet::new();
+    let name = directory.rsplit_once("_ytt_lib/").map_or(directory, |(_, name)| name);
+    for (_, source) in project.inputs().filter(|(_, source)| source.file.text.contains(name)) {
+        let file = &source.file;
+        for token in file.model().tokens.iter().filter(|token| token.kind == TokenKind::Str) {
+            let at = Cursor::new(project, file, token.range.start + 1);
+            let is_it = token.range.of(&file.text).contains(name)
+                && library_name(at).is_some_and(|(symbol, _)| symbol == Symbol::Library(directory.to_owned()));
+            if is_it {
+                found.insert((Place { path: file.path.clone(), range: token.range }, false));
+            }
+        }
+    }
+    found
 }
 
 fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) -> BTreeSet<(Place, bool)> {
@@ -405,6 +424,13 @@ fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) 
     if library.is_empty() {
         for source in project.values_files() {
             keys_of(&source.file, &|_, _| true, false);
+        }
+    }
+    for (index, source) in project.inputs() {
+        for key in dictionaries::given_keys(project, index) {
+            if key.library == library && key.path == path {
+                found.insert((Place { path: source.file.path.clone(), range: key.range }, false));
+            }
         }
     }
     for (index, source) in project.inputs() {

@@ -188,9 +188,9 @@ impl Workspace {
         let folder =
             self.folders.iter().filter(|folder| *folder == directory || file::below(directory, folder).is_some());
         let folder = folder.max_by_key(|folder| folder.len()).cloned();
-        let mut at = directory;
+        let mut at = self.library_user(directory, folder.as_deref()).unwrap_or(directory);
         loop {
-            if self.declares_values(at) {
+            if self.has_yaml(at, declares) {
                 return at.to_owned();
             }
             if folder.as_deref() == Some(at) || folder.is_none() {
@@ -205,9 +205,19 @@ impl Workspace {
         ["ytterby.yml", "ytterby.yaml"].iter().find_map(|name| self.file(&file::join(directory, name)))
     }
 
-    /// Whether a YAML file directly in a directory has a schema or data values.
-    fn declares_values(&mut self, directory: &str) -> bool {
-        let is_here = |file: &Arc<File>| file::parent(&file.path) == directory && declares(&file.text);
+    /// The directory whose templates use the libraries that a directory belongs to: the files of a library and those that
+    /// give it values are one project.
+    fn library_user<'d>(&mut self, directory: &'d str, folder: Option<&str>) -> Option<&'d str> {
+        let mut within = directory.match_indices("/_ytt_lib").map(|(at, name)| (&directory[..at], at + name.len()));
+        let is_whole = |end: usize| matches!(directory.as_bytes().get(end), None | Some(b'/'));
+        let is_open = |user: &str| folder.is_some_and(|folder| user == folder || file::below(user, folder).is_some());
+        let (user, _) = within.find(|(user, end)| is_whole(*end) && is_open(user))?;
+        self.has_yaml(user, |text| text.contains("@ytt:library") || text.contains("#@library/ref")).then_some(user)
+    }
+
+    /// Whether the text of a YAML file directly in a directory passes a test.
+    fn has_yaml(&mut self, directory: &str, test: fn(&str) -> bool) -> bool {
+        let is_here = |file: &Arc<File>| file::parent(&file.path) == directory && test(&file.text);
         if self.open.values().any(is_here) {
             return true;
         }
@@ -215,8 +225,7 @@ impl Workspace {
         let is_yaml = |name: &str| name.ends_with(".yml") || name.ends_with(".yaml");
         entries.into_iter().filter(|entry| !entry.is_directory && is_yaml(&entry.name)).any(|entry| {
             let path = file::join(directory, &entry.name);
-            !self.open.contains_key(&path)
-                && self.read_disk(&path, entry.stamp).is_some_and(|file| declares(&file.text))
+            !self.open.contains_key(&path) && self.read_disk(&path, entry.stamp).is_some_and(|file| test(&file.text))
         })
     }
 

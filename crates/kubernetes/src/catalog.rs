@@ -108,14 +108,14 @@ impl Catalog {
     /// Whether a kind is known.
     pub fn knows(&self, api_version: &str, kind: &str) -> bool {
         let gvk = Gvk::of(api_version, kind);
-        self.custom.contains_key(&gvk) || self.builtin.kind(&gvk, self.options.version).is_some()
+        self.custom.contains_key(&gvk) || self.builtin.kind(&gvk).is_some()
     }
 
     /// Whether objects of a kind have a namespace; `None` if the kind is unknown.
     pub fn is_namespaced(&self, api_version: &str, kind: &str) -> Option<bool> {
         let gvk = Gvk::of(api_version, kind);
         let custom = self.custom.get(&gvk).map(|custom| custom.namespaced);
-        custom.or_else(|| self.builtin.kind(&gvk, self.options.version).map(|(known, _)| known.namespaced))
+        custom.or_else(|| self.builtin.kind(&gvk).map(|(known, _)| known.namespaced))
     }
 
     /// The name of a kind's resource: `deployments`.
@@ -123,7 +123,7 @@ impl Catalog {
         if let Some(custom) = self.custom.get(gvk) {
             return Some(custom.plural.clone());
         }
-        self.builtin.kind(gvk, self.options.version).map(|(known, _)| known.plural.to_owned())
+        self.builtin.kind(gvk).map(|(known, _)| known.plural.to_owned())
     }
 
     /// Checks a document; a list of resources has a result for each.
@@ -252,6 +252,9 @@ impl Catalog {
     }
 
     fn is_skipped(&self, gvk: &Gvk) -> bool {
+        if self.options.skip.is_empty() {
+            return false;
+        }
         let full = format!("{}/{}", gvk.api_version(), gvk.kind);
         self.options.skip.iter().any(|skip| *skip == gvk.kind || *skip == full)
     }
@@ -262,12 +265,12 @@ impl Catalog {
         // A given definition describes the cluster better than the built-in facts.
         if let Some(custom) = self.custom.get(gvk) {
             self.custom_kind(root, custom, at, report);
-        } else if let Some((known, schema)) = self.builtin.kind(gvk, version) {
+        } else if let Some((known, schema)) = self.builtin.kind(gvk) {
             self.lifecycle(root, gvk, at, report);
             if is_off(gvk, version) && self.unknown(root, gvk, at, report) {
                 return State::Checked;
             }
-            self.builtin_kind(root, known, schema, at, report);
+            self.builtin_kind(root, &known, schema, at, report);
         } else {
             let is_told = self.lifecycle(root, gvk, at, report) || self.unknown(root, gvk, at, report);
             return if is_told && report.errors > 0 { State::Checked } else { State::Skipped };
@@ -413,16 +416,17 @@ impl Catalog {
         let version = self.options.version;
         let here = root.get("apiVersion").map_or(*at, |node| at.key("apiVersion", node));
         let lifecycle = facts::lifecycle(gvk);
-        let is_served = self.builtin.kind(gvk, version).is_some();
+        let is_served = self.builtin.kind(gvk).is_some();
         let replacement = || self.replacement(gvk, lifecycle.and_then(|lifecycle| lifecycle.replacement));
-        let last = facts::spans(gvk).map(|(_, last)| last).max();
-        let first = facts::spans(gvk).map(|(first, _)| first).min();
-        let removed = lifecycle
-            .and_then(|lifecycle| lifecycle.removed)
-            .filter(|removed| *removed <= version.minor())
-            .or(last.filter(|last| *last < version.minor()).map(|last| last + 1));
-        let shown = format!("{} {}", gvk.api_version(), gvk.kind);
-        if !is_served && let Some(removed) = removed {
+        let last = || facts::spans(gvk).map(|(_, last)| last).max();
+        let first = || facts::spans(gvk).map(|(first, _)| first).min();
+        let removed = || {
+            let told = lifecycle.and_then(|lifecycle| lifecycle.removed).filter(|removed| *removed <= version.minor());
+            told.or_else(|| last().filter(|last| *last < version.minor()).map(|last| last + 1))
+        };
+        let shown = || format!("{} {}", gvk.api_version(), gvk.kind);
+        if !is_served && let Some(removed) = removed() {
+            let shown = shown();
             report.error(Id::KUBERNETES_REMOVED, &here, || {
                 let finding =
                     Finding::new(format!("Kubernetes {version} does not serve {shown}: it was removed in 1.{removed}"));
@@ -433,7 +437,8 @@ impl Catalog {
             });
             return true;
         }
-        if !is_served && let Some(first) = first.filter(|first| *first > version.minor()) {
+        if !is_served && let Some(first) = first().filter(|first| *first > version.minor()) {
+            let shown = shown();
             report.error(Id::KUBERNETES_REMOVED, &here, || {
                 let finding =
                     Finding::new(format!("Kubernetes {version} does not serve {shown} yet: it came in 1.{first}"));
@@ -449,7 +454,7 @@ impl Catalog {
             report.warning(Id::KUBERNETES_DEPRECATED, &here, || {
                 let gone = lifecycle.and_then(|lifecycle| lifecycle.removed);
                 let until = gone.map(|removed| format!(" and will be removed in 1.{removed}")).unwrap_or_default();
-                let finding = Finding::new(format!("{shown} is deprecated since 1.{deprecated}{until}"));
+                let finding = Finding::new(format!("{} is deprecated since 1.{deprecated}{until}", shown()));
                 match replacement() {
                     Some(other) => finding.help(format!("use {other}")),
                     None => finding,
@@ -464,7 +469,7 @@ impl Catalog {
         let version = self.options.version;
         if let Some([group, told_version, kind]) = told {
             let other = Gvk { group: group.into(), version: told_version.into(), kind: kind.into() };
-            if self.builtin.kind(&other, version).is_some() {
+            if self.builtin.kind(&other).is_some() {
                 return Some(format!("{} {kind}", other.api_version()));
             }
         }
@@ -485,7 +490,7 @@ impl Catalog {
         let version = self.options.version;
         let finding = || {
             let (shown, kind) = (gvk.api_version(), &gvk.kind);
-            if is_off(gvk, version) && self.builtin.kind(gvk, version).is_some() {
+            if is_off(gvk, version) && self.builtin.kind(gvk).is_some() {
                 return Finding::new(format!("Kubernetes {version} does not serve {shown} {kind} by default"))
                     .help(format!("start the API server with --runtime-config={shown}=true, or use a stable version"));
             }
@@ -552,7 +557,7 @@ fn is_off(gvk: &Gvk, version: Version) -> bool {
 /// Generates a name, as the server does before it evaluates rules.
 fn generate_name(object: &mut Node) {
     let Value::Map(entries) = &mut object.value else { return };
-    let Some(meta) = entries.iter_mut().find(|entry| *entry.key == *"metadata") else { return };
+    let Some(meta) = entries.iter_mut().find(|entry| entry.key == "metadata") else { return };
     let has_name = meta.node.text("name").is_some_and(|name| !name.is_empty());
     let generated = meta.node.text("generateName").map(|prefix| format!("{prefix}xxxxx"));
     if let (false, Some(name), Value::Map(fields)) = (has_name, generated, &mut meta.node.value) {
@@ -587,6 +592,9 @@ fn without_echoes(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
 
 /// Adds the object to each finding, and the line for the text format.
 fn named(mut checked: Checked) -> Checked {
+    if checked.findings.is_empty() {
+        return checked;
+    }
     let namespace = if checked.namespace.is_empty() { String::new() } else { format!("{}/", checked.namespace) };
     let name = if checked.name.is_empty() { String::new() } else { format!(" {namespace}{}", checked.name) };
     for finding in &mut checked.findings {

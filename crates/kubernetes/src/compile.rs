@@ -111,7 +111,7 @@ impl<'d> Compiler<'d> {
         }
         for entry in node.get("properties").map(Node::entries).unwrap_or_default() {
             let id = self.node(&entry.node);
-            schema.fields.push(Field { name: entry.key.clone(), schema: id });
+            schema.fields.push(Field { name: (*entry.key).into(), schema: id });
         }
         schema.fields.sort_by(|a, b| a.name.cmp(&b.name));
         schema.additional = match node.get("additionalProperties") {

@@ -16,8 +16,8 @@ pub(crate) struct CustomKind {
     pub plural: String,
     /// Whether the server drops `status` when an object is created.
     pub drops_status: bool,
-    /// The schema as its definition has it; absent where anything goes, or where it is compiled from the beginning.
-    source: Option<Node>,
+    /// Its definition, and the number of its version in it; absent where the schema is compiled from the beginning.
+    source: Option<(Arc<Node>, usize)>,
     compiled: OnceLock<CompiledKind>,
 }
 
@@ -39,13 +39,24 @@ impl CustomKind {
 
     /// Compiled when the first object needs it: the output of a package has many definitions and few objects of their kinds.
     pub fn compiled(&self) -> &CompiledKind {
-        self.compiled.get_or_init(|| compile(self.source.as_ref()))
+        self.compiled.get_or_init(|| compile(self.schema()))
+    }
+}
+
+impl CustomKind {
+    /// The schema as its definition has it; absent where anything goes.
+    pub fn schema(&self) -> Option<&Node> {
+        let (root, version) = self.source.as_ref()?;
+        let spec = root.given("spec")?;
+        let version = spec.given("versions")?.items().get(*version)?;
+        // Older definitions have one schema for all versions.
+        version.at(&["schema", "openAPIV3Schema"]).or(spec.at(&["validation", "openAPIV3Schema"]))
     }
 }
 
 impl Catalog {
     /// Adds the kinds of a CustomResourceDefinition; returns whether this is one.
-    pub fn add_definition(&mut self, root: &Node) -> bool {
+    pub fn add_definition(&mut self, root: &Arc<Node>) -> bool {
         let group = root.text("apiVersion").and_then(|version| version.split_once('/')).map(|(group, _)| group);
         if root.text("kind") != Some("CustomResourceDefinition") || group != Some("apiextensions.k8s.io") {
             return false;
@@ -54,17 +65,15 @@ impl Catalog {
         let text = |path: &[&str]| spec.at(path).and_then(Node::as_str).unwrap_or_default().to_owned();
         let (group, kind, plural) = (text(&["group"]), text(&["names", "kind"]), text(&["names", "plural"]));
         let namespaced = text(&["scope"]) != "Cluster";
-        for version in spec.given("versions").map(Node::items).unwrap_or_default() {
+        for (at, version) in spec.given("versions").map(Node::items).unwrap_or_default().iter().enumerate() {
             if version.get("served").and_then(Node::as_bool) != Some(true) {
                 continue;
             }
-            // Older definitions have one schema for all versions.
-            let schema = version.at(&["schema", "openAPIV3Schema"]).or(spec.at(&["validation", "openAPIV3Schema"]));
             let has_status = |of: &Node| of.at(&["subresources"]).is_some_and(|sub| sub.get("status").is_some());
             let drops_status = has_status(version) || has_status(spec);
             let name = version.text("name").unwrap_or_default().to_owned();
             let gvk = Gvk { group: group.clone(), version: name, kind: kind.clone() };
-            let source = schema.cloned();
+            let source = Some((root.clone(), at));
             let custom =
                 CustomKind { namespaced, plural: plural.clone(), drops_status, source, compiled: OnceLock::new() };
             self.custom.insert(gvk, Arc::new(custom));

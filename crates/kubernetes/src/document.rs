@@ -5,10 +5,12 @@
 //! is that of the *item* that contains the value (its key or its `-`), from which a source finds the ranges of key and
 //! value.
 
+use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use ytterby_diag::{Path, Pos, Step};
-use ytterby_text::gofloat;
+use ytterby_text::{Str, budget, gofloat};
 use ytterby_yaml::{Document as YamlDocument, NodeId, Scalar, Tree, View, has_duplicate_keys, last_wins};
 
 /// Maximum nesting of documents, which limits every recursion over them.
@@ -37,18 +39,84 @@ pub enum Value {
     /// Any other number.
     Float(f64),
     /// A string.
-    Str(Arc<str>),
+    Str(SharedStr),
     /// An array.
     List(Vec<Node>),
     /// A map.
     Map(Vec<Entry>),
 }
 
+/// A string of a document: text that is cheap to clone, and the same bytes as in the tree that it was read from.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SharedStr(Str);
+
+impl SharedStr {
+    /// The text of a string; invalid UTF-8 is replaced.
+    pub fn of(text: &Str) -> SharedStr {
+        const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
+        // Nearly all strings are short and ASCII: this takes a tenth of the instructions of reading their characters.
+        let is_ascii = text.short().is_some_and(|[a, b, c]| (a | b | c) & NOT_ASCII == 0);
+        match is_ascii || text.as_str().is_some() {
+            true => SharedStr(text.clone()),
+            false => SharedStr(Str::new(&*text.to_str())),
+        }
+    }
+
+    /// The bytes. Unlike the text, they need no check.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl Deref for SharedStr {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.0.as_str().expect("all constructors check it")
+    }
+}
+
+impl PartialEq<str> for SharedStr {
+    fn eq(&self, other: &str) -> bool {
+        self.0.as_bytes() == other.as_bytes()
+    }
+}
+
+impl PartialEq<&str> for SharedStr {
+    fn eq(&self, other: &&str) -> bool {
+        *self == **other
+    }
+}
+
+impl From<&str> for SharedStr {
+    fn from(text: &str) -> SharedStr {
+        SharedStr(Str::new(text))
+    }
+}
+
+impl From<String> for SharedStr {
+    fn from(text: String) -> SharedStr {
+        SharedStr(Str::new(text))
+    }
+}
+
+impl fmt::Display for SharedStr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl fmt::Debug for SharedStr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
 /// One item of a map.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The key.
-    pub key: Arc<str>,
+    pub key: SharedStr,
     /// The value; its position is that of the key.
     pub node: Node,
 }
@@ -56,8 +124,8 @@ pub struct Entry {
 /// One manifest.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// Its content.
-    pub root: Node,
+    /// Its content. Shared, because a custom kind keeps its definition until an object needs it.
+    pub root: Arc<Node>,
     /// Problems that a strict parser reports before it checks types.
     pub faults: Vec<Fault>,
 }
@@ -86,6 +154,15 @@ pub enum FaultKind {
     Depth,
 }
 
+/// Charges a lookup in a large map: rules look up one key for each of another map or list.
+fn charge_lookup(entries: usize) {
+    const SMALL: usize = 64;
+    const ENTRIES_PER_UNIT: usize = 16;
+    if entries > SMALL {
+        budget::or_unwind(budget::work(entries / ENTRIES_PER_UNIT));
+    }
+}
+
 impl Node {
     /// A value without a position.
     pub fn new(value: Value) -> Node {
@@ -94,7 +171,8 @@ impl Node {
 
     /// The value of a key of this map.
     pub fn get(&self, key: &str) -> Option<&Node> {
-        self.entries().iter().find(|entry| *entry.key == *key).map(|entry| &entry.node)
+        charge_lookup(self.entries().len());
+        self.entries().iter().find(|entry| entry.key == *key).map(|entry| &entry.node)
     }
 
     /// The value of a key, unless it is null.
@@ -208,7 +286,7 @@ impl Value {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.value.same(&b.value))
             }
             (Value::Map(a), Value::Map(b)) => {
-                let find = |key: &str| b.iter().find(|entry| *entry.key == *key);
+                let find = |key: &SharedStr| b.iter().find(|entry| entry.key == *key);
                 a.len() == b.len()
                     && a.iter()
                         .all(|entry| find(&entry.key).is_some_and(|other| entry.node.value.same(&other.node.value)))
@@ -245,26 +323,26 @@ fn document(tree: &Tree, document: &YamlDocument) -> Option<Document> {
     if matches!(tree.value(document.value), View::Scalar(Scalar::Null)) {
         return None;
     }
-    let mut reader = TreeReader { tree, path: Vec::new(), faults: Vec::new() };
+    let mut reader = TreeReader { tree, depth: 0, faults: Vec::new() };
     // The position of a document is its first item, because `---` is of no help.
     let pos = match tree.value(document.value) {
         View::Map([first, ..]) => first.pos,
         _ => tree.span(document.value).pos(),
     };
     let root = reader.node(document.value, pos);
-    Some(Document { root, faults: reader.faults })
+    Some(Document { root: Arc::new(root), faults: reader.faults })
 }
 
 struct TreeReader<'t> {
     tree: &'t Tree,
-    path: Vec<Step>,
+    depth: usize,
     faults: Vec<Fault>,
 }
 
 impl TreeReader<'_> {
     fn node(&mut self, id: NodeId, pos: Pos) -> Node {
-        if self.path.len() >= MAX_DEPTH {
-            self.fault(FaultKind::Depth, pos);
+        if self.depth >= MAX_DEPTH {
+            self.fault(FaultKind::Depth, Path::document(), pos);
             return Node { value: Value::Null, pos };
         }
         let value = match self.tree.value(id) {
@@ -272,18 +350,14 @@ impl TreeReader<'_> {
             View::Array(items) => {
                 let mut list = Vec::with_capacity(items.len());
                 for (index, item) in items.iter().enumerate() {
-                    self.path.push(Step::Index(index));
-                    list.push(self.node(item.value, item.pos));
-                    self.path.pop();
+                    list.push(self.below(item.value, item.pos, || Step::Index(index)));
                 }
                 Value::List(list)
             }
             View::Map(items) if has_duplicate_keys(items) => {
                 for (item, _) in duplicates(items) {
                     let key = key_text(&item.key).unwrap_or_else(|| "".into());
-                    self.path.push(Step::Key(key.to_string()));
-                    self.fault(FaultKind::Duplicate, item.pos);
-                    self.path.pop();
+                    self.fault(FaultKind::Duplicate, Path::document().key(key.to_string()), item.pos);
                 }
                 let kept: Vec<_> = last_wins(items).into_iter().map(|(item, _)| item).collect();
                 self.map(kept.into_iter())
@@ -297,12 +371,10 @@ impl TreeReader<'_> {
         let mut entries = Vec::with_capacity(items.len());
         for item in items {
             let Some(key) = key_text(&item.key) else {
-                self.fault(FaultKind::Key, item.pos);
+                self.fault(FaultKind::Key, Path::document(), item.pos);
                 continue;
             };
-            self.path.push(Step::Key(key.to_string()));
-            let node = self.node(item.value, item.pos);
-            self.path.pop();
+            let node = self.below(item.value, item.pos, || Step::Key(key.to_string()));
             entries.push(Entry { key, node });
         }
         Value::Map(entries)
@@ -315,22 +387,37 @@ impl TreeReader<'_> {
             Scalar::Int(value) => Value::Int(*value),
             Scalar::UInt(value) => Value::UInt(*value),
             Scalar::Float(value) if !value.is_finite() => {
-                self.fault(FaultKind::NotFinite, pos);
+                self.fault(FaultKind::NotFinite, Path::document(), pos);
                 Value::Null
             }
             Scalar::Float(value) => Value::Float(*value),
-            Scalar::Str(text) => Value::Str(Arc::from(&*text.to_str())),
+            Scalar::Str(text) => Value::Str(SharedStr::of(text)),
             // Complex scalars occur only as keys.
             Scalar::Complex(_) => {
-                self.fault(FaultKind::Key, pos);
+                self.fault(FaultKind::Key, Path::document(), pos);
                 Value::Null
             }
         }
     }
 
-    fn fault(&mut self, kind: FaultKind, pos: Pos) {
+    /// A node below this one; `step` leads to it. Paths are made on the way back, where there is a fault.
+    fn below(&mut self, id: NodeId, pos: Pos, step: impl FnOnce() -> Step) -> Node {
+        let faults = self.faults.len();
+        self.depth += 1;
+        let node = self.node(id, pos);
+        self.depth -= 1;
+        if self.faults.len() > faults {
+            let step = step();
+            for fault in &mut self.faults[faults..] {
+                fault.path.prepend(step.clone());
+            }
+        }
+        node
+    }
+
+    fn fault(&mut self, kind: FaultKind, path: Path, pos: Pos) {
         if self.faults.len() < 100 {
-            self.faults.push(Fault { kind, path: self.path.iter().cloned().collect(), pos });
+            self.faults.push(Fault { kind, path, pos });
         }
     }
 }
@@ -341,7 +428,7 @@ fn duplicates(items: &[ytterby_yaml::MapItem]) -> Vec<(&ytterby_yaml::MapItem, &
     let mut found = Vec::new();
     for item in items {
         let Some(key) = key_text(&item.key) else { continue };
-        match first.entry(key) {
+        match first.entry(key.to_string()) {
             std::collections::hash_map::Entry::Occupied(other) => found.push((item, *other.get())),
             std::collections::hash_map::Entry::Vacant(place) => {
                 place.insert(item);
@@ -352,13 +439,13 @@ fn duplicates(items: &[ytterby_yaml::MapItem]) -> Vec<(&ytterby_yaml::MapItem, &
 }
 
 /// Converts a key to a JSON string; numbers and booleans become text.
-pub fn key_text(key: &Scalar) -> Option<Arc<str>> {
+pub fn key_text(key: &Scalar) -> Option<SharedStr> {
     Some(match key {
         Scalar::Null | Scalar::Complex(_) => return None,
         Scalar::Bool(value) => if *value { "true" } else { "false" }.into(),
         Scalar::Int(value) => value.to_string().into(),
         Scalar::UInt(value) => value.to_string().into(),
         Scalar::Float(value) => gofloat::format_g(*value).into(),
-        Scalar::Str(text) => Arc::from(&*text.to_str()),
+        Scalar::Str(text) => SharedStr::of(text),
     })
 }

@@ -1,7 +1,7 @@
 //! The fields of kinds, for editors: names and types at a path.
 
 use crate::catalog::Catalog;
-use crate::document::Value;
+use crate::document::{Node, Value};
 use crate::facts::{self, Gvk};
 use crate::schema::{Additional, Kind, SchemaId, Schemas};
 
@@ -20,6 +20,10 @@ pub struct Field {
     pub is_list: bool,
     /// The allowed values, if enumerated.
     pub members: Vec<String>,
+    /// The description, if its definition has one. The facts of built-in kinds have none.
+    pub description: String,
+    /// Its default and its limits, for people: `Default: 3`, `Minimum: 1`.
+    pub rules: Vec<String>,
 }
 
 impl Catalog {
@@ -28,7 +32,12 @@ impl Catalog {
         let Some((schemas, root)) = self.root(api_version, kind) else { return Vec::new() };
         let Some(at) = walk(schemas, root, self.meta(api_version, kind), path) else { return Vec::new() };
         let schema = schemas.get(at);
-        schema.fields.iter().map(|field| describe(schemas, at, &field.name, field.schema)).collect()
+        let source = self.source(api_version, kind, path);
+        let field = |field: &crate::schema::Field| {
+            let described = describe(schemas, at, &field.name, field.schema);
+            described.explained_by(source.and_then(|source| below(source, Some(&field.name))))
+        };
+        schema.fields.iter().map(field).collect()
     }
 
     /// The field at a path.
@@ -38,7 +47,14 @@ impl Catalog {
         let parent = walk(schemas, root, self.meta(api_version, kind), above)?;
         let name = (*last)?;
         let schema = schemas.get(parent);
-        Some(describe(schemas, parent, name, schema.property(name)?))
+        let described = describe(schemas, parent, name, schema.property(name)?);
+        Some(described.explained_by(self.source(api_version, kind, path)))
+    }
+
+    /// The schema at a path as the definition of a custom kind has it.
+    fn source(&self, api_version: &str, kind: &str, path: &[Option<&str>]) -> Option<&Node> {
+        let root = self.custom.get(&Gvk::of(api_version, kind))?.schema()?;
+        path.iter().try_fold(root, |schema, step| below(schema, *step))
     }
 
     /// `apiVersion` and `kind` of all known kinds.
@@ -60,13 +76,42 @@ impl Catalog {
             let kind = custom.compiled();
             return Some((&kind.schemas, kind.root));
         }
-        self.builtin.kind(&gvk, self.options.version).map(|(_, root)| (&self.builtin.schemas, root))
+        self.builtin.kind(&gvk).map(|(_, root)| (&self.builtin.schemas, root))
     }
 
     /// The schema of `ObjectMeta` among those of a kind.
     fn meta(&self, api_version: &str, kind: &str) -> Option<SchemaId> {
         let is_custom = self.custom.contains_key(&Gvk::of(api_version, kind));
         (!is_custom).then_some(self.builtin.meta)
+    }
+}
+
+/// The schema of a property, or of the items of a list.
+fn below<'n>(schema: &'n Node, step: Option<&str>) -> Option<&'n Node> {
+    match step {
+        Some(name) => schema.at(&["properties", name]).or_else(|| schema.given("additionalProperties")),
+        None => schema.given("items"),
+    }
+}
+
+impl Field {
+    fn explained_by(mut self, source: Option<&Node>) -> Field {
+        let Some(source) = source else { return self };
+        self.description = source.text("description").unwrap_or_default().to_owned();
+        const RULES: [(&str, &str); 9] = [
+            ("default", "Default"),
+            ("format", "Format"),
+            ("pattern", "Pattern"),
+            ("minimum", "Minimum"),
+            ("maximum", "Maximum"),
+            ("minLength", "Minimum length"),
+            ("maxLength", "Maximum length"),
+            ("minItems", "Minimum of items"),
+            ("maxItems", "Maximum of items"),
+        ];
+        let rules = RULES.iter().filter_map(|(key, name)| Some((name, source.given(key)?)));
+        self.rules = rules.map(|(name, value)| format!("{name}: `{}`", value.value.shown())).collect();
+        self
     }
 }
 
@@ -91,11 +136,22 @@ fn describe(schemas: &Schemas, owner: SchemaId, name: &str, id: SchemaId) -> Fie
     });
     Field {
         name: name.to_owned(),
-        type_name: schema.kind.name().to_owned(),
+        type_name: type_name(schemas, id),
         is_required: schemas.get(owner).required.iter().any(|required| **required == *name),
         is_object: schema.kind == Kind::Object || matches!(schema.additional, Additional::Of(_)),
         is_list: schema.kind == Kind::Array,
         members: members.collect(),
+        description: String::new(),
+        rules: schema.default.iter().map(|value| format!("Default: `{}`", value.shown())).collect(),
+    }
+}
+
+/// The name of a type; that of a list tells its items.
+fn type_name(schemas: &Schemas, id: SchemaId) -> String {
+    let schema = schemas.get(id);
+    match schema.items {
+        Some(items) => format!("array of {}", schemas.get(items).kind.name()),
+        None => schema.kind.name().to_owned(),
     }
 }
 

@@ -27,7 +27,7 @@ mod schema;
 mod structural;
 
 pub use catalog::{Catalog, Checked, Options, State, Unknown};
-pub use document::{Document, Entry, Fault, FaultKind, MAX_DEPTH, Node, Value, documents, key_text};
+pub use document::{Document, Entry, Fault, FaultKind, MAX_DEPTH, Node, SharedStr, Value, documents, key_text};
 pub use facts::{Gvk, Version};
 pub use fields::Field;
 pub use locations::{expand, is_template, layouts};

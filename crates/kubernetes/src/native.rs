@@ -127,10 +127,10 @@ impl Decoder<'_> {
     fn map(&mut self, node: &Node, schema: &Schema, at: &At<'_>, depth: Depth, is_root: bool) {
         let mut meant: Vec<&str> = Vec::new();
         for entry in node.entries() {
-            let here = at.key(&entry.key, &entry.node);
-            match schema.field(&entry.key) {
+            let here = at.entry(entry);
+            match schema.field_of(entry.key.as_bytes()) {
                 Some(field) => {
-                    let is_status = is_root && *entry.key == *"status";
+                    let is_status = is_root && entry.key == "status";
                     self.check(&entry.node, field, &here, if is_status { Depth::Decode } else { depth });
                 }
                 None => match schema.additional {

@@ -32,7 +32,7 @@ pub enum Added {
 
 impl Catalog {
     /// Adds the kinds or policies of a document, depending on what it is.
-    pub fn add(&mut self, root: &Node) -> Added {
+    pub fn add(&mut self, root: &Arc<Node>) -> Added {
         if self.add_definition(root) {
             return Added::Definition;
         }
@@ -42,7 +42,7 @@ impl Catalog {
         if root.text("kind").is_some_and(|kind| kind.ends_with("List")) && root.get("items").is_some() {
             let mut last = Added::Other;
             for item in root.get("items").map(Node::items).unwrap_or_default() {
-                last = match self.add(item) {
+                last = match self.add(&Arc::new(item.clone())) {
                     Added::Other => last,
                     added => added,
                 };

@@ -206,7 +206,7 @@ impl Validation {
         {
             return text.to_string();
         }
-        self.message.clone().unwrap_or_else(|| format!("the expression does not hold: {}", self.source))
+        self.message.clone().unwrap_or_else(|| format!("the expression is not satisfied: {}", self.source))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use ytterby_diag::{Diagnostic, Help, Id, Part, Path, Pos, Severity, Step, Text};
 
-use crate::document::Node;
+use crate::document::{Entry, Node, SharedStr};
 
 /// The position of a node in its document.
 #[derive(Clone, Copy)]
@@ -19,6 +19,8 @@ pub(crate) struct At<'a> {
 enum AtStep<'a> {
     Root,
     Key(&'a str),
+    /// The key of an item, whose text is read only for a finding.
+    Entry(&'a SharedStr),
     Index(usize),
 }
 
@@ -30,6 +32,12 @@ impl<'a> At<'a> {
     /// The value of a key.
     pub fn key(&'a self, key: &'a str, node: &Node) -> At<'a> {
         At { up: Some(self), step: AtStep::Key(key), pos: if node.pos.is_known() { node.pos } else { self.pos } }
+    }
+
+    /// The value of an item of a map.
+    pub fn entry(&'a self, entry: &'a Entry) -> At<'a> {
+        let pos = entry.node.pos;
+        At { up: Some(self), step: AtStep::Entry(&entry.key), pos: if pos.is_known() { pos } else { self.pos } }
     }
 
     /// A missing key; its position is that of the map.
@@ -46,6 +54,7 @@ impl<'a> At<'a> {
     pub fn keys(&self) -> impl Iterator<Item = &'a str> {
         std::iter::successors(Some(*self), |at| at.up.copied()).filter_map(|at| match at.step {
             AtStep::Key(key) => Some(key),
+            AtStep::Entry(key) => Some(&**key),
             AtStep::Root | AtStep::Index(_) => None,
         })
     }
@@ -57,6 +66,7 @@ impl<'a> At<'a> {
             match here.step {
                 AtStep::Root => {}
                 AtStep::Key(key) => steps.push(Step::Key(key.to_owned())),
+                AtStep::Entry(key) => steps.push(Step::Key(key.to_string())),
                 AtStep::Index(index) => steps.push(Step::Index(index)),
             }
             at = here.up;

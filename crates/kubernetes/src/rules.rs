@@ -426,7 +426,7 @@ impl RuleRun<'_> {
             }
         }
         let source = rule.text("rule").unwrap_or_default().trim();
-        rule.text("message").map_or_else(|| format!("the rule does not hold: {source}"), str::to_owned)
+        rule.text("message").map_or_else(|| format!("the rule is not satisfied: {source}"), str::to_owned)
     }
 }
 

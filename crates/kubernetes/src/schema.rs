@@ -3,11 +3,12 @@
 //! A [`Schemas`] is an arena; schemas refer to each other by index, so that recursive types (`JSONSchemaProps`) need no
 //! special treatment and everything can be shared between threads. Nothing here reads documents.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ytterby_regexp::Regexp;
 
 use crate::document::Value;
+use crate::facts::{self, Version};
 use crate::rules::Rule;
 
 /// The index of a schema in its [`Schemas`].
@@ -18,8 +19,17 @@ pub(crate) struct SchemaId(pub u32);
 #[derive(Debug)]
 pub(crate) struct Schemas {
     nodes: Vec<Schema>,
+    /// The schemas of built-in types, whose ids follow those of `nodes`.
+    builtin: Option<BuiltinSchemas>,
     /// `JSONSchemaProps`, if the arena contains it.
     pub props: Option<SchemaId>,
+}
+
+/// The schemas of the types of a version of Kubernetes, each made on first use.
+#[derive(Debug)]
+struct BuiltinSchemas {
+    version: Version,
+    made: Box<[OnceLock<Box<Schema>>]>,
 }
 
 /// The type of a value.
@@ -133,15 +143,26 @@ pub(crate) struct Bound {
 
 impl Schemas {
     pub fn new() -> Schemas {
-        let mut schemas = Schemas { nodes: Vec::new(), props: None };
-        for kind in PRIMITIVES {
-            schemas.add(Schema::of(kind));
-        }
-        schemas
+        let nodes = Schemas::PRIMITIVES.into_iter().map(Schema::of).collect();
+        Schemas { nodes, builtin: None, props: None }
+    }
+
+    /// The types of a version of Kubernetes, numbered as in [`facts`].
+    pub fn of_version(version: Version) -> Schemas {
+        let schemas = Schemas::new();
+        let made = std::iter::repeat_with(OnceLock::new).take(facts::types() - schemas.len()).collect();
+        Schemas { builtin: Some(BuiltinSchemas { version, made }), ..schemas }
     }
 
     pub fn get(&self, id: SchemaId) -> &Schema {
-        &self.nodes[id.0 as usize]
+        let at = id.0 as usize;
+        match &self.builtin {
+            Some(builtin) if at >= self.nodes.len() => {
+                let made = &builtin.made[at - self.nodes.len()];
+                made.get_or_init(|| Box::new(facts::schema(id, builtin.version)))
+            }
+            _ => &self.nodes[at],
+        }
     }
 
     pub fn get_mut(&mut self, id: SchemaId) -> &mut Schema {
@@ -159,28 +180,29 @@ impl Schemas {
 
     /// The shared schema of a type without other constraints.
     pub fn primitive(kind: Kind) -> SchemaId {
-        let at = PRIMITIVES.iter().position(|other| *other == kind).expect("a primitive");
+        let at = Schemas::PRIMITIVES.iter().position(|other| *other == kind).expect("a primitive");
         SchemaId(at as u32)
     }
-}
 
-const PRIMITIVES: [Kind; 15] = [
-    Kind::Any,
-    Kind::String,
-    Kind::Boolean,
-    Kind::Integer,
-    Kind::Int32,
-    Kind::Int64,
-    Kind::Number,
-    Kind::IntOrString,
-    Kind::Quantity,
-    Kind::Time,
-    Kind::MicroTime,
-    Kind::Bytes,
-    Kind::SchemaOrBool,
-    Kind::SchemaOrArray,
-    Kind::SchemaOrStrings,
-];
+    /// The types whose schemas come first in every arena, in this order.
+    pub const PRIMITIVES: [Kind; 15] = [
+        Kind::Any,
+        Kind::String,
+        Kind::Boolean,
+        Kind::Integer,
+        Kind::Int32,
+        Kind::Int64,
+        Kind::Number,
+        Kind::IntOrString,
+        Kind::Quantity,
+        Kind::Time,
+        Kind::MicroTime,
+        Kind::Bytes,
+        Kind::SchemaOrBool,
+        Kind::SchemaOrArray,
+        Kind::SchemaOrStrings,
+    ];
+}
 
 impl Schema {
     pub fn of(kind: Kind) -> Schema {
@@ -205,7 +227,12 @@ impl Schema {
 
     /// The schema of a declared property.
     pub fn field(&self, name: &str) -> Option<SchemaId> {
-        let at = self.fields.binary_search_by(|field| (*field.name).cmp(name)).ok()?;
+        self.field_of(name.as_bytes())
+    }
+
+    /// The schema of a declared property, by the bytes of its name.
+    pub fn field_of(&self, name: &[u8]) -> Option<SchemaId> {
+        let at = self.fields.binary_search_by(|field| field.name.as_bytes().cmp(name)).ok()?;
         Some(self.fields[at].schema)
     }
 

@@ -63,9 +63,9 @@ pub(crate) fn prepared(schemas: &Schemas, node: &mut Node, id: SchemaId) {
                 for field in &schema.fields {
                     let declared = schemas.get(field.schema);
                     if let Some(default) = &declared.default
-                        && !entries.iter().any(|entry| entry.key == field.name)
+                        && !entries.iter().any(|entry| entry.key == *field.name)
                     {
-                        entries.push(Entry { key: field.name.clone(), node: Node::new(default.clone()) });
+                        entries.push(Entry { key: (*field.name).into(), node: Node::new(default.clone()) });
                     }
                 }
             }

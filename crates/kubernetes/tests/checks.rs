@@ -2,6 +2,8 @@
 //!
 //! Variations of the recorded corpus, other versions, external schemas, and hostile input.
 
+use std::sync::Arc;
+
 use ytterby_diag::{FileId, Severity};
 use ytterby_kubernetes::{Added, Catalog, Gvk, Node, Options, Unknown, Version, documents};
 use ytterby_yaml::{ReadOptions, parse};
@@ -11,7 +13,7 @@ fn roots(text: &str) -> Vec<ytterby_kubernetes::Document> {
     documents(&tree)
 }
 
-fn node(text: &str) -> Node {
+fn node(text: &str) -> Arc<Node> {
     roots(text).remove(0).root
 }
 

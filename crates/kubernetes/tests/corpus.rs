@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use ytterby_diag::{FileId, PlaceNames, Severity, Sources};
 use ytterby_kubernetes::{Catalog, Checked, Node, Options, Unknown, documents};
@@ -76,7 +77,7 @@ fn is_place(path: &str, field: &str) -> bool {
         || schema(field).is_some_and(|field| schema(path).is_some_and(|path| path.starts_with(&field)))
 }
 
-fn read(path: &Path) -> Vec<Node> {
+fn read(path: &Path) -> Vec<Arc<Node>> {
     let text = std::fs::read(path).unwrap();
     let tree = parse(&text, FileId(0), &ReadOptions::default()).unwrap();
     documents(&tree).into_iter().map(|document| document.root).collect()

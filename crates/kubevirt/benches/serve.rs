@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use client::Client;
 use ytterby_kubevirt::admission::Policy;
 use ytterby_kubevirt::server::log::Log;
-use ytterby_kubevirt::server::{Config, Known, Limits, start};
+use ytterby_kubevirt::server::{ClientLimits, Known, ServerConfig, start};
 use ytterby_kubevirt::value::quoted;
 
 #[path = "../tests/server/client.rs"]
@@ -111,7 +111,7 @@ fn round(server: SocketAddr, reviews: usize) -> Vec<Duration> {
 }
 
 fn main() {
-    let server = start(Config {
+    let server = start(ServerConfig {
         listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
         webhook_port: 0,
         metrics_port: 0,
@@ -119,7 +119,7 @@ fn main() {
         tls_options_dir: "/nowhere".into(),
         reload_every: Duration::from_secs(1),
         policy: Policy::default(),
-        limits: Limits::default(),
+        limits: ClientLimits::default(),
         known: Known::default(),
         log: Arc::new(Log::to(Box::new(std::io::sink()), 0)),
     })

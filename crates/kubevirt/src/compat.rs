@@ -68,14 +68,14 @@ pub struct RuleReport {
     /// Whether a violation is only a warning.
     pub just_warning: bool,
     /// The verdict.
-    pub verdict: RuleVerdict,
+    pub verdict: ReferenceVerdict,
     /// The offset of the rule in the annotation, in bytes.
     pub offset: usize,
 }
 
 /// The verdict on a rule.
 #[derive(Clone, PartialEq, Debug)]
-pub enum RuleVerdict {
+pub enum ReferenceVerdict {
     /// Not applicable.
     Skipped,
     /// Satisfied, with the reference's message.
@@ -91,18 +91,18 @@ impl RuleReport {
     /// The reference's cause for the verdict, if it has one.
     pub fn cause(&self) -> Option<String> {
         match &self.verdict {
-            RuleVerdict::Failed(text, _) | RuleVerdict::Unsatisfied(text) => {
+            ReferenceVerdict::Failed(text, _) | ReferenceVerdict::Unsatisfied(text) => {
                 Some(format!("{}: {text}", self.rule_message))
             }
-            RuleVerdict::Skipped | RuleVerdict::Satisfied(_) => None,
+            ReferenceVerdict::Skipped | ReferenceVerdict::Satisfied(_) => None,
         }
     }
 
     /// Whether the VM is refused because of it.
     pub fn refuses(&self) -> bool {
         match self.verdict {
-            RuleVerdict::Failed(..) => true,
-            RuleVerdict::Unsatisfied(_) => !self.just_warning,
+            ReferenceVerdict::Failed(..) => true,
+            ReferenceVerdict::Unsatisfied(_) => !self.just_warning,
             _ => false,
         }
     }
@@ -111,12 +111,14 @@ impl RuleReport {
     pub fn summary(&self) -> String {
         let name = &self.name;
         match &self.verdict {
-            RuleVerdict::Skipped => format!("{name} SKIPPED: not appliable\n"),
-            RuleVerdict::Satisfied(text) => format!("{name} applied: OK, {text}\n"),
-            RuleVerdict::Unsatisfied(text) => format!("{name} applied: FAIL, {text}\n"),
-            RuleVerdict::Failed(text, _) if text == "duplicate Rule Name" => format!("{name} failed: duplicate name\n"),
-            RuleVerdict::Failed(text, "") => format!("{name} failed: {text}\n"),
-            RuleVerdict::Failed(text, stage) => format!("{name} failed: {stage}: {text}\n"),
+            ReferenceVerdict::Skipped => format!("{name} SKIPPED: not appliable\n"),
+            ReferenceVerdict::Satisfied(text) => format!("{name} applied: OK, {text}\n"),
+            ReferenceVerdict::Unsatisfied(text) => format!("{name} applied: FAIL, {text}\n"),
+            ReferenceVerdict::Failed(text, _) if text == "duplicate Rule Name" => {
+                format!("{name} failed: duplicate name\n")
+            }
+            ReferenceVerdict::Failed(text, "") => format!("{name} failed: {text}\n"),
+            ReferenceVerdict::Failed(text, stage) => format!("{name} failed: {stage}: {text}\n"),
         }
     }
 }
@@ -259,11 +261,11 @@ pub fn evaluate_within(rules: &[ReferenceRule], vm: &Value, budget: &Budget<'_>)
                 just_warning: rule.just_warning,
                 verdict: if names.insert(rule.name.as_str()) {
                     match verdict(rule, subject, &mut patterns) {
-                        _ if budget.is_exhausted() => RuleVerdict::Failed(Exhausted::message(), "cannot apply"),
+                        _ if budget.is_exhausted() => ReferenceVerdict::Failed(Exhausted::message(), "cannot apply"),
                         verdict => verdict,
                     }
                 } else {
-                    RuleVerdict::Failed("duplicate Rule Name".to_owned(), "")
+                    ReferenceVerdict::Failed("duplicate Rule Name".to_owned(), "")
                 },
                 offset: rule.offset,
             })
@@ -281,25 +283,25 @@ struct Subject<'a> {
     budget: &'a Budget<'a>,
 }
 
-fn verdict<'a>(rule: &'a ReferenceRule, vm: Subject<'_>, patterns: &mut HashMap<&'a str, Regexp>) -> RuleVerdict {
+fn verdict<'a>(rule: &'a ReferenceRule, vm: Subject<'_>, patterns: &mut HashMap<&'a str, Regexp>) -> ReferenceVerdict {
     if vm.budget.is_exhausted() {
-        return RuleVerdict::Skipped;
+        return ReferenceVerdict::Skipped;
     }
     if !["integer", "string", "enum", "regex"].contains(&rule.rule.as_str()) {
-        return RuleVerdict::Failed("unrecognized Rule type".to_owned(), "");
+        return ReferenceVerdict::Failed("unrecognized Rule type".to_owned(), "");
     }
     if rule.message.is_empty() {
-        return RuleVerdict::Failed("missing required key".to_owned(), "");
+        return ReferenceVerdict::Failed("missing required key".to_owned(), "");
     }
     if let Some(valid) = &rule.valid
         && !eval::find_within(valid, vm.value, World::Struct, vm.budget).is_ok_and(|items| !items.is_empty())
     {
-        return RuleVerdict::Skipped;
+        return ReferenceVerdict::Skipped;
     }
     let Some(path) = &rule.path else {
-        return RuleVerdict::Failed("the rule has no path".to_owned(), "cannot apply");
+        return ReferenceVerdict::Failed("the rule has no path".to_owned(), "cannot apply");
     };
-    let specialize = |text: String| RuleVerdict::Failed(text, "cannot specialize");
+    let specialize = |text: String| ReferenceVerdict::Failed(text, "cannot specialize");
     let applied = match rule.rule.as_str() {
         "integer" => match bounds(&rule.min, &rule.max, vm) {
             Err(text) => return specialize(text),
@@ -324,9 +326,9 @@ fn verdict<'a>(rule: &'a ReferenceRule, vm: Subject<'_>, patterns: &mut HashMap<
         }
     };
     match applied {
-        Err(text) => RuleVerdict::Failed(text, "cannot apply"),
-        Ok((true, text)) => RuleVerdict::Satisfied(text),
-        Ok((false, text)) => RuleVerdict::Unsatisfied(text),
+        Err(text) => ReferenceVerdict::Failed(text, "cannot apply"),
+        Ok((true, text)) => ReferenceVerdict::Satisfied(text),
+        Ok((false, text)) => ReferenceVerdict::Unsatisfied(text),
     }
 }
 

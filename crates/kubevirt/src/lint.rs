@@ -191,7 +191,7 @@ impl Linter<'_> {
         };
         if !fits {
             let message = format!(
-                "a rule of kind `{}` cannot hold for {}: it is {}",
+                "a rule of kind `{}` cannot be satisfied by {}: it is {}",
                 rule.check.kind(),
                 rule.path.text,
                 field.kind.what()
@@ -239,7 +239,7 @@ impl Linter<'_> {
         if let (Some(Argument::Literal(min)), Some(Argument::Literal(max))) = (&range.min, &range.max)
             && min > max
         {
-            let message = format!("nothing is between {min} and {max}: the rule can never hold");
+            let message = format!("nothing is between {min} and {max}: no value satisfies the rule");
             self.add(Severity::Error, "empty-range", self.entry.offset, message, None);
         }
     }

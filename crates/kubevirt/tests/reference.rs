@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use ytterby_kubevirt::compat::{self, RuleReport, RuleVerdict};
+use ytterby_kubevirt::compat::{self, ReferenceVerdict, RuleReport};
 use ytterby_kubevirt::evaluate::complete_cpu;
 use ytterby_kubevirt::json;
 use ytterby_kubevirt::jsonpath::Path;
@@ -45,12 +45,12 @@ fn names(reports: &[RuleReport], wanted: impl Fn(&RuleReport) -> bool) -> Value 
 
 fn result(report: &RuleReport) -> Value {
     let (skipped, satisfied, outcome) = match &report.verdict {
-        RuleVerdict::Skipped => (true, false, None),
-        RuleVerdict::Satisfied(message) => (false, true, Some(("message", message))),
-        RuleVerdict::Unsatisfied(message) => (false, false, Some(("message", message))),
-        RuleVerdict::Failed(error, _) => (false, false, Some(("error", error))),
+        ReferenceVerdict::Skipped => (true, false, None),
+        ReferenceVerdict::Satisfied(message) => (false, true, Some(("message", message))),
+        ReferenceVerdict::Unsatisfied(message) => (false, false, Some(("message", message))),
+        ReferenceVerdict::Failed(error, _) => (false, false, Some(("error", error))),
     };
-    let warning = matches!(report.verdict, RuleVerdict::Unsatisfied(_)) && report.just_warning;
+    let warning = matches!(report.verdict, ReferenceVerdict::Unsatisfied(_)) && report.just_warning;
     let mut members = Vec::new();
     if !report.name.is_empty() {
         members.push(("name", text(&report.name)));
@@ -122,10 +122,10 @@ fn evaluated(case: &Value, complete: bool) -> Value {
     members.extend([
         ("valid", Value::Bool(!reports.iter().any(RuleReport::refuses))),
         ("results", Value::Array(reports.iter().map(result).collect())),
-        ("violations", list(|r| matches!(r.verdict, RuleVerdict::Unsatisfied(_)) && !r.just_warning)),
-        ("warnings", list(|r| matches!(r.verdict, RuleVerdict::Unsatisfied(_)) && r.just_warning)),
-        ("errors", list(|r| matches!(r.verdict, RuleVerdict::Failed(..)))),
-        ("skipped", list(|r| matches!(r.verdict, RuleVerdict::Skipped))),
+        ("violations", list(|r| matches!(r.verdict, ReferenceVerdict::Unsatisfied(_)) && !r.just_warning)),
+        ("warnings", list(|r| matches!(r.verdict, ReferenceVerdict::Unsatisfied(_)) && r.just_warning)),
+        ("errors", list(|r| matches!(r.verdict, ReferenceVerdict::Failed(..)))),
+        ("skipped", list(|r| matches!(r.verdict, ReferenceVerdict::Skipped))),
         ("causes", Value::Array(causes(&reports))),
         ("summary", text(&reports.iter().map(RuleReport::summary).collect::<String>())),
     ]);

@@ -328,7 +328,7 @@ spec:
           spec:
             type: object
             properties:
-              size: {type: integer}
+              size: {type: integer, minimum: 1, default: 3, description: How big it is.}
               mode: {type: string, enum: [fast, slow]}
 ";
     let files = [
@@ -338,8 +338,65 @@ spec:
     ];
     let mut session = Session::new(&files);
     session.open("t.yml", "ytt");
-    assert!(session.hover("t.yml@1").contains("`integer`"));
+    let hover = session.hover("t.yml@1");
+    assert!(
+        ["**spec.size**: `integer`", "How big it is.", "Default: `3`"].iter().all(|part| hover.contains(part)),
+        "{hover}"
+    );
     assert_eq!(session.labels("t.yml@2"), ["fast", "slow"]);
+}
+
+#[test]
+fn a_kind_without_a_version_is_the_stable_one() {
+    let mut session = Session::new(&[("t.yml", "kind: Deployment\nspec:\n  «1»\n")]);
+    session.open("t.yml", "ytt");
+    assert!(session.labels("t.yml@1").contains(&"replicas".to_owned()));
+}
+
+/// Without a project file, a library belongs to the project of those who use it.
+#[test]
+fn dictionaries_for_libraries_are_values() {
+    let template = "#@ load(\"@ytt:library\", \"library\")\n#@ app = library.get(\"app\", alias=\"x\")\n\
+        #@ app = app.with_data_values({\"«1»port\": 1, \"db\": {\"«2»\": 3}, \"users\": [{\"«3»name\": \"a\"}]})\n\
+        #@ other = library.get(\"app\").with_data_values({\"db\": {}, «4»})\n---\na: 1\n";
+    let schema = "#@data/values-schema\n---\nport: 80\ndb:\n  host: h\nusers:\n- name: \"\"\n";
+    let files = [
+        ("t.yml", template),
+        ("_ytt_lib/app/schema.yml", schema),
+        ("_ytt_lib/app/t.yml", "#@ load(\"@ytt:data\", \"data\")\n---\np: #@ data.values.«1»port\n"),
+    ];
+    let mut session = Session::new(&files);
+    session.open("t.yml", "ytt");
+    session.open("_ytt_lib/app/t.yml", "ytt");
+    assert_eq!(session.labels("t.yml@2"), ["host"]);
+    let labels = session.labels("t.yml@4");
+    assert!(labels.contains(&"port".to_owned()) && !labels.contains(&"db".to_owned()), "{labels:?}");
+    assert!(session.hover("t.yml@1").contains("**port**: `integer`"));
+    assert_eq!(session.places("definition", "t.yml@3"), ["_ytt_lib/app/schema.yml:7"]);
+    for place in ["t.yml@1", "_ytt_lib/app/t.yml@1"] {
+        let mut params = session.at(place);
+        params["newName"] = serde_json::json!("number");
+        let edit = session.request("textDocument/rename", params).unwrap();
+        let texts = session.edited(&edit);
+        assert!(texts["t.yml"].contains("{\"number\": 1,"), "{texts:?}");
+        assert!(texts["_ytt_lib/app/schema.yml"].contains("number: 80"), "{texts:?}");
+        assert!(texts["_ytt_lib/app/t.yml"].contains("data.values.number"), "{texts:?}");
+    }
+}
+
+#[test]
+fn brackets_of_code_fold() {
+    let code = "a = {\n  \"b\": [\n    1,\n  ],\n}\nf(1,\n  2)\nx = (\n";
+    let mut session = Session::new(&[("a.star", code), ("t.yml", "#@ a = [\n#@   1,\n#@ ]\n---\nb: 1\n")]);
+    let mut folds = |name: &str| -> Vec<(u64, u64)> {
+        session.open(name, "ytt");
+        let params = serde_json::json!({"textDocument": {"uri": session.uri(name)}});
+        let found = session.request("textDocument/foldingRange", params).unwrap();
+        let line = |fold: &serde_json::Value, key: &str| fold[key].as_u64().unwrap();
+        found.as_array().unwrap().iter().map(|fold| (line(fold, "startLine"), line(fold, "endLine"))).collect()
+    };
+    assert_eq!(folds("a.star"), [(0, 3), (1, 2), (5, 6)]);
+    assert!(folds("t.yml").contains(&(0, 1)));
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn collision(first: &Target, second: &Target, output: &Placed<String>) -> Diagno
     let names: Vec<String> = second.choices.iter().map(|(name, _)| format!("{{{name}}}")).collect();
     let hint = match first.group == second.group && !names.is_empty() {
         true => format!("use {} in output", names.join(" and ")),
-        false => "give each target a directory of its own".to_owned(),
+        false => "give each target a separate directory".to_owned(),
     };
     with_other(output.problem(Id::PROJECT_OUTPUT, message, Some(hint)), first, output)
 }
@@ -73,7 +73,7 @@ fn nested(outer: &Target, inner: &Target, output: &Placed<String>) -> Diagnostic
         "the output directory {} of target {} is inside that of target {}, which is replaced as a whole",
         output.value, inner.name, outer.name
     );
-    let hint = Some("give each target a directory of its own".to_owned());
+    let hint = Some("give each target a separate directory".to_owned());
     with_other(output.problem(Id::PROJECT_OUTPUT, message, hint), outer, output)
 }
 

@@ -1,8 +1,7 @@
 //! The project file: `ytterby.yml`.
 
-use std::sync::Arc;
-
 use ytterby_diag::{Diagnostic, FileId, Id, Part, Pos, Sources};
+use ytterby_text::Str;
 use ytterby_text::budget::{parse_size, parse_time};
 use ytterby_yaml::{Scalar as YamlScalar, View};
 
@@ -89,7 +88,7 @@ const IDS: Ids =
 /// assert!(problems.is_empty());
 /// assert_eq!(project.targets[0].name, "dev");
 /// ```
-pub fn read(name: &str, text: Arc<[u8]>, root: &str, sources: &Sources) -> (ProjectFile, Vec<Diagnostic>) {
+pub fn read(name: &str, text: Str, root: &str, sources: &Sources) -> (ProjectFile, Vec<Diagnostic>) {
     let mut reader = match Reader::new(name, text, IDS, sources) {
         Ok(reader) => reader,
         Err(error) => return (ProjectFile::default(), vec![*error]),

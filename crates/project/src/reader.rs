@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Label, Part, Pos, Readers, Role, Safety, Source, Sources};
-use ytterby_text::spelling;
+use ytterby_text::{Str, spelling};
 use ytterby_yaml::{NodeId, ReadOptions, Style, Tree, View, parse};
 
 use crate::keys::{self, Key};
@@ -40,7 +40,7 @@ impl Reader {
     ///
     /// # Errors
     /// If the text is not YAML.
-    pub fn new(name: &str, text: Arc<[u8]>, ids: Ids, sources: &Sources) -> Result<Reader, Box<Diagnostic>> {
+    pub fn new(name: &str, text: Str, ids: Ids, sources: &Sources) -> Result<Reader, Box<Diagnostic>> {
         let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
         let file = sources.add(Source::new(name, text.clone()).with_place(Some(name)).with_readers(readers));
         let source = sources.get(file).expect("the source was just added");

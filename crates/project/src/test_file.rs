@@ -1,8 +1,7 @@
 //! Test files: `*_test.yml`.
 
-use std::sync::Arc;
-
 use ytterby_diag::{Diagnostic, FileId, Id, Part, Path, Pos, Sources, Step};
+use ytterby_text::Str;
 use ytterby_yaml::View;
 
 use crate::keys;
@@ -93,7 +92,7 @@ const IDS: Ids = Ids { unknown_key: Id::TEST_UNKNOWN_KEY, wrong_type: Id::TEST_T
 /// assert!(problems.is_empty());
 /// assert_eq!(file.tests[0].name.value, "it renders");
 /// ```
-pub fn read_tests(name: &str, text: Arc<[u8]>, sources: &Sources) -> (TestFile, Vec<Diagnostic>) {
+pub fn read_tests(name: &str, text: Str, sources: &Sources) -> (TestFile, Vec<Diagnostic>) {
     let mut reader = match Reader::new(name, text, IDS, sources) {
         Ok(reader) => reader,
         Err(error) => return (TestFile::default(), vec![*error]),
@@ -243,7 +242,7 @@ fn check_snapshots(reader: &mut Reader, tests: &[Test]) {
         if let Some(first) = seen.insert(&snapshot.value, test) {
             let message =
                 format!("the tests \"{}\" and \"{}\" have the same snapshot", first.name.value, test.name.value);
-            reader.report(snapshot.problem(Id::TEST_VALUE, message, Some("give each a file of its own".to_owned())));
+            reader.report(snapshot.problem(Id::TEST_VALUE, message, Some("use a different file for each".to_owned())));
         }
     }
 }
@@ -273,7 +272,7 @@ fn fails(reader: &mut Reader, item: Item) -> Option<Placed<ExpectedFailure>> {
     }
     if found == ExpectedFailure::default() && reader.problems.len() == before {
         let hint = Some("give an id, a path or a message".to_owned());
-        reader.wrong_value(item.pos, "fails says nothing about the problem", hint);
+        reader.wrong_value(item.pos, "fails does not describe the problem", hint);
     }
     Some(Placed::new(found, item.pos))
 }

@@ -204,7 +204,7 @@ fn wrong_tests_are_reported_at_their_lines() {
     check_tests("tests: [x]\n", "test/type 1 \"x\" expected a map for a test, found a string\n");
     check_tests("tets: []\n", "test/unknown-key 1 \"tets\" unknown key \"tets\" in the test file\n");
     check_tests("tests: [{name: a, fails: {id: rule/mni}}]\n", "test/value 1 \"rule/mni\" unknown id \"rule/mni\"\n");
-    check_tests("tests: [{name: a, fails: {}}]\n", "test/value 1 \"{}\" fails says nothing about the problem\n");
+    check_tests("tests: [{name: a, fails: {}}]\n", "test/value 1 \"{}\" fails does not describe the problem\n");
     check_tests(
         "tests: [{name: a, snapshot: ../x}]\n",
         "test/value 1 \"../x\" \"../x\" is not the name of a snapshot\n",

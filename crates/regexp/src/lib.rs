@@ -14,13 +14,15 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use regex_automata::meta::{self, Regex};
-use regex_automata::util::captures::Captures;
+use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, Span};
+use ytterby_text::budget::Exceeded;
 use ytterby_text::{Str, budget};
 
 use long::{Caches, LongSearch, Stopped};
 
+mod groups;
 mod long;
 mod translate;
 
@@ -31,16 +33,47 @@ pub use translate::Dollar;
 pub struct Regexp {
     /// The pattern in the syntax of the `regex` crate.
     translated: String,
+    /// Finds matches, but not their groups: its engines reserve memory for each group that they
+    /// know in each state.
     regex: Regex,
+    /// The limit that `regex` was compiled with.
+    program_bytes: usize,
     /// For long texts; built when the first one is searched.
     long: OnceLock<Option<Arc<LongSearch>>>,
+    /// For groups; built when somebody asks for the first one.
+    grouping: OnceLock<Option<Arc<Grouping>>>,
     names: Vec<Option<String>>,
     dollars: Vec<Dollar>,
     has_vertical_tab: bool,
 }
 
-/// Compiled programs above this size are refused: `\pL{1000}` still fits.
-const MAX_PROGRAM_BYTES: usize = 64 << 20;
+/// Two ways to find groups.
+#[derive(Debug)]
+struct Grouping {
+    /// The fast one, for small patterns and matches.
+    regex: Regex,
+    /// The one that can be interrupted.
+    nfa: NFA,
+}
+
+/// Compiled programs are tried with these size limits, and refused above the last one: `\pL{1000}`
+/// still fits.
+const PROGRAM_BYTES: [usize; 3] = [1 << 20, 8 << 20, 64 << 20];
+
+/// Memory that compiling takes, in proportion to the size limit: programs for both directions, and
+/// copies of them while they are built.
+const COMPILATION_PER_PROGRAM: usize = 4;
+
+/// Memory of the syntax trees of a pattern for each of its bytes.
+const COMPILATION_PER_BYTE: usize = 256;
+
+/// Shorter patterns are compiled without a charge for their syntax trees.
+const SHORT_PATTERN: usize = 4 << 10;
+
+/// Bytes of a match times states of the pattern, and entries of a table of groups, above which
+/// groups are found so that a limit can interrupt it.
+const SHORT_GROUPING: usize = 1 << 24;
+const SMALL_TABLE: usize = 1 << 20;
 
 /// The maximum length of a result.
 const MAX_BYTES: usize = 1 << 30;
@@ -106,17 +139,16 @@ impl Regexp {
         let Ok(pattern) = std::str::from_utf8(pattern) else {
             return Err(format!("error parsing regexp: invalid UTF-8: `{}`", String::from_utf8_lossy(pattern)));
         };
+        if pattern.len() > SHORT_PATTERN {
+            budget::memory_of(pattern.len(), COMPILATION_PER_BYTE).map_err(|exceeded| exceeded.to_string())?;
+        }
         let translated = translate::translate(pattern).map_err(|error| error.to_string())?;
-        let config = Regex::config().nfa_size_limit(Some(MAX_PROGRAM_BYTES));
-        let regex =
-            Regex::builder().configure(config).syntax(syntax_config()).build(&translated.pattern).map_err(|error| {
-                // The translation can express everything that Go accepts, so only the size can be
-                // wrong.
-                debug_assert!(is_too_large(&error), "{pattern:?}: {error}");
-                format!("error parsing regexp: expression too large: `{pattern}`")
-            })?;
+        let (regex, program_bytes) = compile(&translated.pattern, WhichCaptures::Implicit, PROGRAM_BYTES[0])
+            .map_err(|exceeded| exceeded.to_string())?
+            .ok_or_else(|| format!("error parsing regexp: expression too large: `{pattern}`"))?;
         let translate::Translated { pattern: translated, names, dollars, has_vertical_tab } = translated;
-        Ok(Regexp { translated, regex, long: OnceLock::new(), names, dollars, has_vertical_tab })
+        let (long, grouping) = (OnceLock::new(), OnceLock::new());
+        Ok(Regexp { translated, regex, program_bytes, long, grouping, names, dollars, has_vertical_tab })
     }
 
     /// Each `$` outside of `(?m)`. In other dialects it also matches before a final line feed.
@@ -168,7 +200,7 @@ impl Regexp {
         if text.len() <= if may_be_large { LONG_TEXT_FOR_LARGE_PATTERN } else { LONG_TEXT } {
             return None;
         }
-        let build = || LongSearch::new(&self.translated, syntax_config(), MAX_PROGRAM_BYTES).map(Arc::new);
+        let build = || LongSearch::new(&self.translated, syntax_config(), self.program_bytes).map(Arc::new);
         self.long.get_or_init(build).as_deref().filter(|long| long.is_worth_it(text))
     }
 
@@ -178,10 +210,8 @@ impl Regexp {
     /// If the result would be larger than a gigabyte.
     pub fn replace_all(&self, text: &Str, template: &Str) -> Result<Str, String> {
         let template = template.to_str();
-        self.try_replace_all(text, |found, out| {
-            self.expand(&template, found, out);
-            Ok(())
-        })
+        let wanted = self.groups_in(&template);
+        self.try_replace_all(text, &wanted, |found, out| self.expand(&template, found, out))
     }
 
     /// Replaces every match by the result of calling `replacement` with the matched text.
@@ -193,7 +223,7 @@ impl Regexp {
         text: &Str,
         mut replacement: impl FnMut(&str) -> Result<Str, E>,
     ) -> Result<Str, E> {
-        self.try_replace_all(text, |found, out| {
+        self.try_replace_all(text, &[], |found, out| {
             out.extend_from_slice(&replacement(&found.text[found.span.range()])?);
             Ok(())
         })
@@ -202,6 +232,7 @@ impl Regexp {
     fn try_replace_all<E: From<String>>(
         &self,
         text: &Str,
+        wanted: &[usize],
         mut write: impl FnMut(&Found<'_>, &mut Vec<u8>) -> Result<(), E>,
     ) -> Result<Str, E> {
         let haystack = text.to_str();
@@ -215,7 +246,7 @@ impl Regexp {
                 .map_err(|exceeded| exceeded.to_string())?;
             out.extend_from_slice(&haystack.as_bytes()[copied..span.start]);
             let before = out.len();
-            write(&Found { regexp: self, text: &haystack, span, captures: OnceCell::new() }, &mut out)?;
+            write(&Found { regexp: self, text: &haystack, span, wanted, groups: OnceCell::new() }, &mut out)?;
             budget::text(out.len() - before).map_err(|exceeded| exceeded.to_string())?;
             if out.len() > MAX_BYTES {
                 return Err(format!("excessive text (more than {MAX_BYTES} bytes)").into());
@@ -232,46 +263,116 @@ impl Regexp {
 
     /// Appends `template` with its references expanded. A group that does not exist or did not
     /// match is empty.
-    fn expand(&self, template: &str, found: &Found<'_>, out: &mut Vec<u8>) {
-        let mut rest = template;
-        while let Some((before, after)) = rest.split_once('$') {
-            out.extend_from_slice(before.as_bytes());
+    fn expand(&self, template: &str, found: &Found<'_>, out: &mut Vec<u8>) -> Result<(), String> {
+        for piece in pieces(template) {
             // The caller checks the length and fails, so the rest is not needed.
             if out.len() > MAX_BYTES {
-                return;
+                return Ok(());
             }
-            if let Some(tail) = after.strip_prefix('$') {
-                out.push(b'$');
-                rest = tail;
-                continue;
-            }
-            match reference(after) {
-                Some((name, tail)) => {
-                    let group = self.group(found, name);
-                    // The caller fails on its next charge.
-                    if group.len() > LONG_GROUP && budget::memory(group.len()).is_err() {
-                        return;
+            match piece {
+                Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
+                Piece::Group(name) => {
+                    let mut group = "";
+                    for number in self.numbers(name) {
+                        if let Some(text) = found.group(number).map_err(|exceeded| exceeded.to_string())? {
+                            group = text;
+                            break;
+                        }
+                    }
+                    if group.len() > LONG_GROUP {
+                        budget::memory(group.len()).map_err(|exceeded| exceeded.to_string())?;
                     }
                     out.extend_from_slice(group.as_bytes());
-                    rest = tail;
-                }
-                None => {
-                    out.push(b'$');
-                    rest = after;
                 }
             }
         }
-        out.extend_from_slice(rest.as_bytes());
+        Ok(())
     }
 
-    fn group<'t>(&self, found: &Found<'t>, name: &str) -> &'t str {
-        if name.bytes().all(|byte| byte.is_ascii_digit()) {
-            let number = name.parse().ok().filter(|_| !has_leading_zero(name));
-            return number.and_then(|number| found.group(number)).unwrap_or("");
-        }
-        let named = self.names.iter().enumerate().filter(|(_, own)| own.as_deref() == Some(name));
-        named.filter_map(|(number, _)| found.group(number)).next().unwrap_or("")
+    /// The numbers of the groups that a template refers to, in order, each once.
+    fn groups_in(&self, template: &str) -> Vec<usize> {
+        let named = pieces(template).filter_map(|piece| match piece {
+            Piece::Group(name) => Some(self.numbers(name)),
+            Piece::Text(_) => None,
+        });
+        let mut numbers: Vec<usize> = named.flatten().filter(|&number| number > 0).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
     }
+
+    /// The groups with a name or number. Go takes the first one that matched.
+    fn numbers<'n>(&'n self, name: &'n str) -> impl Iterator<Item = usize> + 'n {
+        let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+        let number =
+            name.parse().ok().filter(|number| is_number && !has_leading_zero(name) && *number < self.names.len());
+        let named = self.names.iter().enumerate().filter(move |(_, own)| !is_number && own.as_deref() == Some(name));
+        number.into_iter().chain(named.map(|(number, _)| number))
+    }
+
+    fn grouping(&self) -> Result<Option<&Grouping>, Exceeded> {
+        if self.grouping.get().is_none() {
+            let compiled = compile(&self.translated, WhichCaptures::All, self.program_bytes)?;
+            let grouping = compiled.and_then(|(regex, bytes)| {
+                let config = NFA::config().nfa_size_limit(Some(bytes)).which_captures(WhichCaptures::All);
+                let nfa = NFA::compiler().configure(config).syntax(syntax_config()).build(&self.translated).ok()?;
+                Some(Arc::new(Grouping { regex, nfa }))
+            });
+            let _ = self.grouping.set(grouping);
+        }
+        Ok(self.grouping.get().and_then(Option::as_deref))
+    }
+}
+
+/// Compiles a pattern in the syntax of `regex`; returns the size limit that was enough, too, and
+/// nothing if the program is too large. The translation can express everything that Go accepts, so
+/// there are no other errors.
+fn compile(pattern: &str, captures: WhichCaptures, at_least: usize) -> Result<Option<(Regex, usize)>, Exceeded> {
+    for bytes in PROGRAM_BYTES.into_iter().filter(|&bytes| bytes >= at_least) {
+        if bytes > PROGRAM_BYTES[0] {
+            budget::memory_of(bytes, COMPILATION_PER_PROGRAM)?;
+        }
+        let config = Regex::config().nfa_size_limit(Some(bytes)).which_captures(captures);
+        match Regex::builder().configure(config).syntax(syntax_config()).build(pattern) {
+            Ok(regex) => return Ok(Some((regex, bytes))),
+            Err(error) => debug_assert!(is_too_large(&error), "{pattern:?}: {error}"),
+        }
+    }
+    Ok(None)
+}
+
+/// A part of a template.
+enum Piece<'t> {
+    Text(&'t str),
+    /// The name or number of a group.
+    Group(&'t str),
+}
+
+/// The parts of a template.
+fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = template;
+    std::iter::from_fn(move || {
+        let Some(after) = rest.strip_prefix('$') else {
+            let end = rest.find('$').unwrap_or(rest.len());
+            let (text, tail) = rest.split_at(end);
+            rest = tail;
+            return (!text.is_empty()).then_some(Piece::Text(text));
+        };
+        if let Some(tail) = after.strip_prefix('$') {
+            rest = tail;
+            return Some(Piece::Text("$"));
+        }
+        match reference(after) {
+            Some((name, tail)) => {
+                rest = tail;
+                Some(Piece::Group(name))
+            }
+            None => {
+                rest = after;
+                Some(Piece::Text("$"))
+            }
+        }
+    })
 }
 
 /// One match of a pattern.
@@ -279,22 +380,42 @@ struct Found<'t> {
     regexp: &'t Regexp,
     text: &'t str,
     span: Span,
-    /// Where its groups are, once they are needed.
-    captures: OnceCell<Captures>,
+    /// The groups that somebody may ask for, in order.
+    wanted: &'t [usize],
+    /// Where they are, once they are needed.
+    groups: OnceCell<Vec<Option<Span>>>,
 }
 
 impl<'t> Found<'t> {
-    fn group(&self, number: usize) -> Option<&'t str> {
+    fn group(&self, number: usize) -> Result<Option<&'t str>, Exceeded> {
         if number == 0 {
-            return Some(&self.text[self.span.range()]);
+            return Ok(Some(&self.text[self.span.range()]));
         }
-        let captures = self.captures.get_or_init(|| {
-            let mut captures = self.regexp.regex.create_captures();
-            let input = Input::new(self.text).range(self.span.range()).anchored(Anchored::Yes);
-            self.regexp.regex.search_captures(&input, &mut captures);
-            captures
-        });
-        captures.get_group(number).map(|span| &self.text[span.range()])
+        let groups = match self.groups.get() {
+            Some(groups) => groups,
+            None => {
+                let groups = self.find_groups()?;
+                self.groups.get_or_init(|| groups)
+            }
+        };
+        let index = self.wanted.binary_search(&number).ok();
+        Ok(index.and_then(|index| groups[index]).map(|span| &self.text[span.range()]))
+    }
+
+    fn find_groups(&self) -> Result<Vec<Option<Span>>, Exceeded> {
+        let Some(Grouping { regex, nfa }) = self.regexp.grouping()? else {
+            return Ok(vec![None; self.wanted.len()]);
+        };
+        let states = nfa.states().len();
+        let visits = states.saturating_mul(self.span.len());
+        if visits > SHORT_GROUPING || states.saturating_mul(self.regexp.names.len()) > SMALL_TABLE {
+            return groups::find(nfa, self.text.as_bytes(), self.span, self.wanted);
+        }
+        budget::work(1 + visits / BYTES_PER_UNIT)?;
+        let mut captures = regex.create_captures();
+        let input = Input::new(self.text).range(self.span.range()).anchored(Anchored::Yes);
+        regex.search_captures(&input, &mut captures);
+        Ok(self.wanted.iter().map(|&number| captures.get_group(number)).collect())
     }
 }
 
@@ -437,6 +558,10 @@ mod tests {
             "(?s)a.{3}b",
             "[^a]{2,5}",
             "(a|ab)(c|bcd)",
+            "((a)|(b)|x)*",
+            "(a*)(a*)(b?)",
+            "((a+?)(b+)?|(é))+?",
+            "(?:(x)|(?:\\b(a)))*(.*)",
             "\\pL+",
             "(?i)é",
             "z|",
@@ -447,7 +572,7 @@ mod tests {
         let texts = ["", "abcd aab éb x\nxé\n", "ééé", "a\nb", "xxx", "日本 a日b", "ab", "b"];
         for pattern in patterns {
             let regexp = Regexp::new(pattern.as_bytes()).unwrap();
-            let long = LongSearch::new(&regexp.translated, syntax_config(), MAX_PROGRAM_BYTES).unwrap();
+            let long = LongSearch::new(&regexp.translated, syntax_config(), regexp.program_bytes).unwrap();
             for text in texts {
                 let short: Vec<Span> = regexp.regex.find_iter(text).map(|found| found.span()).collect();
                 let all = |long| {
@@ -458,12 +583,17 @@ mod tests {
                 assert_eq!(all(None), short, "{pattern:?} in {text:?}");
                 assert_eq!(all(Some((&long, long.caches()))), short, "{pattern:?} in {text:?}");
                 assert_eq!(long.is_match(text).unwrap(), !short.is_empty(), "{pattern:?} in {text:?}");
-                for captures in regexp.regex.captures_iter(text) {
+                let grouping = regexp.grouping().unwrap().unwrap();
+                for captures in grouping.regex.captures_iter(text) {
                     let span = captures.get_match().unwrap().span();
-                    let found = Found { regexp: &regexp, text, span, captures: OnceCell::new() };
+                    let wanted: Vec<usize> = (1..captures.group_len()).collect();
+                    let found = Found { regexp: &regexp, text, span, wanted: &wanted, groups: OnceCell::new() };
                     for number in 0..captures.group_len() {
-                        assert_eq!(found.group(number), captures.get_group(number).map(|span| &text[span.range()]));
+                        let expected = captures.get_group(number).map(|span| &text[span.range()]);
+                        assert_eq!(found.group(number).unwrap(), expected, "{pattern:?} in {text:?}");
                     }
+                    let slowly = groups::find(&grouping.nfa, text.as_bytes(), span, &wanted).unwrap();
+                    assert_eq!(&slowly, found.groups.get().unwrap_or(&Vec::new()), "{pattern:?} in {text:?}");
                 }
             }
         }
@@ -481,6 +611,41 @@ mod tests {
         assert!(!regexp.is_match_in(&text));
         assert!(regexp.replace_all(&Str::from(text.as_str()), &Str::from("x")).is_err());
         assert!(started.elapsed().as_secs() < 5, "it took {:?}", started.elapsed());
+    }
+
+    /// Finding the groups of one long match would take half a minute, and those of thousands of
+    /// groups gigabytes.
+    #[test]
+    fn groups_can_be_interrupted() {
+        let token = budget::Cancellation::new();
+        let running = budget::begin(budget::Limits::default(), Some(token.clone()), None);
+        let regexp = Regexp::new(b"((\\w{1,300})\\s?)*$").unwrap();
+        assert!(regexp.grouping().unwrap().is_some());
+        token.cancel();
+        let text = "a".repeat(5_000_000);
+        let span = Span { start: 0, end: text.len() };
+        let found = Found { regexp: &regexp, text: &text, span, wanted: &[1], groups: OnceCell::new() };
+        let started = std::time::Instant::now();
+        assert!(found.group(1).is_err());
+        assert!(started.elapsed().as_secs() < 5, "it took {:?}", started.elapsed());
+        drop(running);
+
+        let limits = budget::Limits { memory: Some(64 << 20), ..budget::Limits::default() };
+        let _running = budget::begin(limits, None, None);
+        let regexp = Regexp::new(("(a|b)".repeat(3000) + "b").as_bytes()).unwrap();
+        let text = Str::from("a".repeat(3000) + "bc");
+        assert_eq!(regexp.replace_all(&text, &Str::from("$2$3000")).unwrap().to_str(), "aac");
+        let all: String = (1..=3000).map(|number| format!("${number} ")).collect();
+        assert!(regexp.replace_all(&text, &Str::from(all)).unwrap_err().contains("memory limit exceeded"));
+    }
+
+    #[test]
+    fn large_patterns_are_charged() {
+        let limits = budget::Limits { memory: Some(16 << 20), ..budget::Limits::default() };
+        for pattern in ["(a|b)".repeat(100_000), "\\pL{1000}".to_owned()] {
+            let _running = budget::begin(limits, None, None);
+            assert!(Regexp::new(pattern.as_bytes()).unwrap_err().contains("memory limit exceeded"));
+        }
     }
 
     #[test]

@@ -121,7 +121,7 @@ fn words(problem: &Problem) -> Option<&'static str> {
             "the value is None: check it first, as in `if value != None:`"
         }
         Problem::NoAttribute { of, name, .. } if of == "yamlfragment" && &**name == b"get" => {
-            "keys of a fragment are read by index: value[\"key\"]; `\"key\" in value` tells whether one is there"
+            "keys of a fragment are read by index: value[\"key\"]; `\"key\" in value` checks whether a key exists"
         }
         Problem::NoAttribute { of, .. } if of == "dict" => "keys of a dict are read by index: value[\"key\"]",
         Problem::NotIterable { of } if of == "struct" => STRUCT_LOOP,

@@ -232,8 +232,9 @@ pub trait HostValue: Any {
         Ok(None)
     }
 
-    /// Makes the value and its contents immutable. Called for everything that a module exports.
-    fn freeze(&self) {}
+    /// Makes the value immutable and adds the values in it to `contents`, which are frozen next.
+    /// Called for everything that a module exports.
+    fn freeze_into(&self, _contents: &mut Vec<Value>) {}
 }
 
 /// A mapping: `x[key]`, `key in x`, `**x`.

@@ -283,7 +283,7 @@ impl Exports {
 
     /// Makes all values immutable.
     pub fn freeze(&self) {
-        self.entries.iter().for_each(|(_, value)| value.freeze());
+        Value::freeze_all(self.entries.iter().map(|(_, value)| value.clone()));
     }
 
     /// A similar name.

@@ -164,3 +164,102 @@ fn calls_with_names_give_the_same() {
         }
     }
 }
+
+#[test]
+fn methods_of_literals_give_the_same() {
+    let values = ["7", "-120", "'ab'", "'a text of more than twenty-two bytes'", "None", "[1]", "1.5"];
+    for format in ["", "{}", "x-{}", "{}-{}", "{}{}{}", "{{}}", "{0}", "{", "}", "{!r}", "é{}", "{}{}", "a{}b{}c"] {
+        for x in values {
+            for y in values {
+                let first = format!("x = {x}\ny = {y}\nf = '{format}'");
+                for args in ["", "x", "x, y", "x, y, x", "[x][0], [y][0]"] {
+                    let long = format!("m = getattr(f, 'format')\nprint(m(*[{args}]))");
+                    same(&first, &format!("print('{format}'.format({args}))"), &long);
+                    same(&first, &format!("print(f.format({args}))"), &long);
+                }
+            }
+        }
+    }
+    for (short, long) in [
+        ("len(x)", "[f(x) for f in [len]][0]"),
+        ("str(x)", "[f(x) for f in [str]][0]"),
+        ("'-'.join([str(x)])", "getattr('-', 'join')([[f(x) for f in [str]][0]])"),
+        ("'ab'.nothing(x)", "getattr('ab', 'nothing')(x)"),
+    ] {
+        for x in values.iter().chain(&["{}", "(1, 2)", "len", "9223372036854775807", "99999999999999999999"]) {
+            same(&format!("x = {x}"), &format!("print({short})"), &format!("print({long})"));
+        }
+    }
+}
+
+#[test]
+fn appending_gives_the_same() {
+    for list in ["[]", "[1]", "{}", "'a'", "3"] {
+        let first = format!("l = {list}\nx = 'x'");
+        for item in ["x", "1", "x + 'y'", "[x]", "l", "len(x)", "[][0]"] {
+            same(
+                &first,
+                &format!("l.append({item})\nprint(len(l))"),
+                &format!("getattr(l, 'append')({item})\nprint(len(l))"),
+            );
+            let during =
+                |call: &str| format!("for y in [1, 2]:\n{call}({item})\nend\nfor y in l:\n{call}({item})\nend");
+            same(&first, &during("l.append"), &during("getattr(l, 'append')"));
+        }
+    }
+    let frozen = "l = []\ndef f(x):\nl.append(x)\nend\ndef g(x):\nl.append(x + 1)\nend\n";
+    assert!(told(&format!("{frozen}f(1)\ng(1)\nprint(l)")).starts_with("[1, 2]"));
+}
+
+#[test]
+fn remainders_in_conditions_give_the_same() {
+    for x in ["0", "7", "-7", "9223372036854775807", "99999999999999999999", "1.5", "'%d'", "None"] {
+        for (divisor, other) in [("3", "0"), ("3", "1"), ("1", "0"), ("-3", "-1"), ("0", "0"), ("7", "'7'")] {
+            for op in ["==", "!=", "<", ">="] {
+                same(
+                    &format!("x = {x}"),
+                    &format!("if x % {divisor} {op} {other}:\nprint(1)\nelse:\nprint(2)\nend"),
+                    &format!("d = {divisor}\nr = x % d\nprint(1 if r {op} {other} else 2)"),
+                );
+                let either = format!("(x % {divisor} if x == 7 else 5 % {divisor})");
+                same(
+                    &format!("x = {x}"),
+                    &format!("if {either} {op} {other}:\nprint(1)\nelse:\nprint(2)\nend"),
+                    &format!("r = {either}\nprint(1 if r {op} {other} else 2)"),
+                );
+            }
+        }
+    }
+}
+
+/// Keys that are found, missing, removed and added again: a dict finds the last key without a search.
+#[test]
+fn dicts_give_the_same_as_lists() {
+    let program = "def run():\nd = {}\nl = []\ns = 1\nfor i in range(3000):\ns = (s * 48271) % 2147483647\n\
+        k = 'k' + str(s % 37) if s % 5 else 'a key of more than twenty-two bytes ' + str(s % 11)\n\
+        if s % 7 == 0:\nd.pop(k, None)\nl = [p for p in l if p[0] != k]\n\
+        else:\nd[k] = d.get(k, 0) + i\nold = [p for p in l if p[0] == k]\n\
+        if old:\nl = [(p[0], p[1] + i) if p[0] == k else p for p in l]\nelse:\nl = l + [(k, i)]\nend\nend\n\
+        if d.items() != l:\nfail('differs at', i)\nend\nend\nprint(len(l) == len(d))\nend\nrun()";
+    assert_eq!(told(program), "True\n");
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, cases: 300, ..Default::default() })]
+
+    #[test]
+    fn methods_of_any_strings_give_the_same(
+        texts in proptest::collection::vec("[abAZ@`{\\[é]{0,9}|[a-c]{0,40}", 3),
+        method in proptest::sample::select(vec!["upper", "lower", "startswith", "endswith", "replace", "get", "format"]),
+    ) {
+        let args = match method {
+            "upper" | "lower" => "",
+            "startswith" | "endswith" => "y",
+            _ => "y, z",
+        };
+        let text = |at: usize| format!("'{}'", texts[at]);
+        let receiver = if method == "get" { format!("{{{}: 1, 'b': z}}", text(0)) } else { text(0) };
+        let first = format!("y = {}\nz = {}\nx = {receiver}", text(1), text(2));
+        same(&first, &format!("print(x.{method}({args}))"), &format!("print(getattr(x, '{method}')(*[{args}]))"));
+    }
+}

@@ -8,25 +8,32 @@ use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// Longest string that is stored in place.
 const INLINE: usize = 22;
 
+/// Shorter parts are copied. All parts of a string share one reference count, for which threads
+/// that clone short strings would compete.
+const SHORTEST_PART: usize = 256;
+
 /// A byte string, 24 bytes in size: up to 22 bytes are stored in place, longer ones are shared.
 ///
 /// Shared bytes never change. [`Str::push`] appends in place only if no other `Str` shares the
-/// bytes, so that building a string piece by piece takes linear time.
+/// bytes, so that building a string piece by piece takes linear time. [`Str::part`] shares the bytes
+/// of a longer string, which lives as long as its parts.
 #[derive(Clone)]
 pub struct Str(Repr);
 
-/// Short strings are always stored in place and long ones never, so strings of different variants
-/// are not equal.
+/// Short strings are always stored in place and long ones never, so a short string never equals a
+/// long one.
 #[derive(Clone)]
 enum Repr {
     /// More than [`INLINE`] bytes.
     Shared(Arc<Vec<u8>>),
+    /// At least [`SHORTEST_PART`] bytes: a part of the bytes of a longer string.
+    Part { start: u32, len: u32, of: Arc<Vec<u8>> },
     /// The length, the bytes, and zeros as padding: equal strings agree in all 23.
     Inline([u8; 1 + INLINE]),
 }
@@ -36,15 +43,31 @@ impl Str {
     pub const EMPTY: Str = Str(Repr::Inline([0; 1 + INLINE]));
 
     /// A string with these bytes.
+    #[inline]
     pub fn new(bytes: impl AsRef<[u8]>) -> Str {
-        let bytes = bytes.as_ref();
-        if bytes.len() <= INLINE {
-            let mut buf = [0; 1 + INLINE];
-            buf[0] = bytes.len() as u8;
-            buf[1..=bytes.len()].copy_from_slice(bytes);
-            Str(Repr::Inline(buf))
-        } else {
-            Str(Repr::Shared(Arc::new(bytes.to_vec())))
+        // Outlined, so that the many callers stay small.
+        fn of(bytes: &[u8]) -> Str {
+            if bytes.len() <= INLINE { short(bytes) } else { Str(Repr::Shared(Arc::new(bytes.to_vec()))) }
+        }
+        of(bytes.as_ref())
+    }
+
+    /// A part of a string. A long one shares the bytes, so it is not copied.
+    ///
+    /// # Panics
+    /// If the range is not within the string.
+    pub fn part(&self, range: Range<usize>) -> Str {
+        let bytes = &self.as_bytes()[range.clone()];
+        let (of, base) = match &self.0 {
+            _ if bytes.len() == self.len() => return self.clone(),
+            _ if bytes.len() < SHORTEST_PART => return Str::new(bytes),
+            Repr::Inline(_) => return Str::new(bytes),
+            Repr::Shared(of) => (of, 0),
+            Repr::Part { start, of, .. } => (of, *start as usize),
+        };
+        match (u32::try_from(base + range.start), u32::try_from(bytes.len())) {
+            (Ok(start), Ok(len)) => Str(Repr::Part { start, len, of: of.clone() }),
+            _ => Str::new(bytes),
         }
     }
 
@@ -54,8 +77,8 @@ impl Str {
         if len <= INLINE {
             let mut buf = [0; 1 + INLINE];
             buf[0] = len as u8;
-            buf[1..=left.len()].copy_from_slice(left);
-            buf[1 + left.len()..=len].copy_from_slice(right);
+            copy_few(&mut buf[1..=left.len()], left);
+            copy_few(&mut buf[1 + left.len()..=len], right);
             Str(Repr::Inline(buf))
         } else {
             let mut bytes = Vec::with_capacity(len);
@@ -75,10 +98,7 @@ impl Str {
         }
         let mut buf = *left;
         buf[0] = (start + len) as u8;
-        // Byte by byte: for so few bytes this is faster than a call.
-        for (slot, byte) in buf[1 + start..].iter_mut().zip(&right[1..=len]) {
-            *slot = *byte;
-        }
+        copy_few(&mut buf[1 + start..1 + start + len], &right[1..=len]);
         Some(Str(Repr::Inline(buf)))
     }
 
@@ -88,7 +108,7 @@ impl Str {
             Repr::Inline(buf) => {
                 let (start, end) = (usize::from(buf[0]), usize::from(buf[0]) + tail.len());
                 if end <= INLINE {
-                    buf[1 + start..=end].copy_from_slice(tail);
+                    copy_few(&mut buf[1 + start..=end], tail);
                     buf[0] = end as u8;
                 } else {
                     *self = with_room(&buf[1..=start], tail);
@@ -98,6 +118,7 @@ impl Str {
                 Some(bytes) => bytes.extend_from_slice(tail),
                 None => *self = with_room(bytes, tail),
             },
+            Repr::Part { .. } => *self = with_room(self.as_bytes(), tail),
         }
     }
 
@@ -107,6 +128,7 @@ impl Str {
         match &self.0 {
             Repr::Inline(buf) => &buf[1..=usize::from(buf[0])],
             Repr::Shared(bytes) => bytes,
+            Repr::Part { start, len, of } => part(of, *start, *len),
         }
     }
 
@@ -116,7 +138,7 @@ impl Str {
     pub fn short(&self) -> Option<[u64; 3]> {
         match &self.0 {
             Repr::Inline(buf) => Some(words(buf)),
-            Repr::Shared(_) => None,
+            Repr::Shared(_) | Repr::Part { .. } => None,
         }
     }
 
@@ -125,7 +147,7 @@ impl Str {
     pub fn copy_short(&self) -> Option<Str> {
         match &self.0 {
             Repr::Inline(buf) => Some(Str(Repr::Inline(*buf))),
-            Repr::Shared(_) => None,
+            Repr::Shared(_) | Repr::Part { .. } => None,
         }
     }
 
@@ -135,18 +157,36 @@ impl Str {
         matches!(self.0, Repr::Inline(_))
     }
 
-    /// A copy of a short ASCII string, modified in place by `change`, which must keep it ASCII;
-    /// `None` for other strings.
+    /// A short ASCII string in upper case; `None` for other strings.
     #[inline]
-    pub fn changed_short(&self, change: impl FnOnce(&mut [u8])) -> Option<Str> {
+    pub fn upper_short(&self) -> Option<Str> {
+        self.other_case(b'a', b'z')
+    }
+
+    /// A short ASCII string in lower case; `None` for other strings.
+    #[inline]
+    pub fn lower_short(&self) -> Option<Str> {
+        self.other_case(b'A', b'Z')
+    }
+
+    /// A short ASCII string with the letters in a range changed to the other case. Eight bytes are
+    /// changed at a time; the length and the padding are no letters.
+    #[inline(always)]
+    fn other_case(&self, first: u8, last: u8) -> Option<Str> {
+        const HIGH: u64 = 0x8080_8080_8080_8080;
         let Repr::Inline(buf) = &self.0 else { return None };
-        // The length is ASCII as well, and so is the padding.
-        if words(buf).iter().any(|word| word & 0x8080_8080_8080_8080 != 0) {
+        let all = words(buf);
+        if (all[0] | all[1] | all[2]) & HIGH != 0 {
             return None;
         }
-        let mut buf = *buf;
-        let len = usize::from(buf[0]);
-        change(&mut buf[1..=len]);
+        // Sums that reach the high bit: from `first` on, and beyond `last`.
+        let repeated = |byte: u8| u64::from_le_bytes([byte; 8]);
+        let (from, beyond) = (repeated(0x80 - first), repeated(0x7f - last));
+        let changed = all.map(|word| word ^ ((word + from) ^ (word + beyond)) >> 2 & repeated(0x20));
+        let mut buf = [0; 1 + INLINE];
+        for (word, at) in changed.into_iter().zip([0, 8, 15]) {
+            buf[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        }
         Some(Str(Repr::Inline(buf)))
     }
 
@@ -154,19 +194,16 @@ impl Str {
     /// characters.
     #[inline]
     pub fn of_int(value: i64) -> Str {
-        let mut digits = [0; 20];
-        let start = write_digits(value, &mut digits);
-        let mut buf = [0; 1 + INLINE];
-        let text = &digits[start..];
-        buf[0] = text.len() as u8;
-        buf[1..=text.len()].copy_from_slice(text);
-        Str(Repr::Inline(buf))
+        let mut text = ShortText::default();
+        text.push_int(value);
+        text.into_str()
     }
 
     /// The bytes; long ones that are not shared are not copied.
     pub fn into_vec(self) -> Vec<u8> {
         match self.0 {
             Repr::Shared(bytes) => Arc::unwrap_or_clone(bytes),
+            Repr::Part { start, len, of } => part(&of, start, len).to_vec(),
             Repr::Inline(buf) => buf[1..=usize::from(buf[0])].to_vec(),
         }
     }
@@ -179,6 +216,102 @@ impl Str {
     /// The bytes as text, with `U+FFFD` for invalid UTF-8.
     pub fn to_str(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(self.as_bytes())
+    }
+}
+
+/// A short string under construction, without an allocation. Whatever does not fit is refused.
+#[derive(Clone, Copy)]
+pub struct ShortText {
+    /// As in [`Repr::Inline`], but the length is set at the end.
+    buf: [u8; 1 + INLINE],
+    len: usize,
+}
+
+impl Default for ShortText {
+    fn default() -> ShortText {
+        ShortText { buf: [0; 1 + INLINE], len: 0 }
+    }
+}
+
+impl ShortText {
+    /// Appends a byte; returns whether it fits.
+    #[inline(always)]
+    pub fn push(&mut self, byte: u8) -> bool {
+        let Some(slot) = self.buf.get_mut(1 + self.len) else { return false };
+        *slot = byte;
+        self.len += 1;
+        true
+    }
+
+    /// Appends bytes; returns whether they fit.
+    #[inline(always)]
+    pub fn push_bytes(&mut self, bytes: &[u8]) -> bool {
+        let start = 1 + self.len;
+        let Some(slots) = self.buf.get_mut(start..start + bytes.len()) else { return false };
+        copy_few(slots, bytes);
+        self.len += bytes.len();
+        true
+    }
+
+    /// Appends the decimal digits of an integer; returns whether they fit.
+    #[inline(always)]
+    pub fn push_int(&mut self, value: i64) -> bool {
+        // Small numbers are by far the most frequent.
+        if let 0..10 = value {
+            return self.push(b'0' + value as u8);
+        }
+        if let 10..100 = value {
+            return self.push_bytes(&PAIRS[value as usize]);
+        }
+        let mut digits = [0; 20];
+        let start = write_digits(value, &mut digits);
+        self.push_bytes(&digits[start..])
+    }
+
+    /// The string.
+    #[inline(always)]
+    pub fn into_str(mut self) -> Str {
+        self.buf[0] = self.len as u8;
+        Str(Repr::Inline(self.buf))
+    }
+}
+
+/// A string of up to 22 bytes.
+#[inline(always)]
+fn short(bytes: &[u8]) -> Str {
+    let mut buf = [0; 1 + INLINE];
+    buf[0] = bytes.len() as u8;
+    copy_few(&mut buf[1..=bytes.len()], bytes);
+    Str(Repr::Inline(buf))
+}
+
+/// Copies a few bytes; both slices have the same length. The first and the last bytes are copied as
+/// words, which may overlap: a call for a length that is unknown to the compiler takes longer.
+#[inline(always)]
+fn copy_few(to: &mut [u8], from: &[u8]) {
+    #[inline(always)]
+    fn ends<const N: usize>(to: &mut [u8], from: &[u8]) -> bool {
+        let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) else { return false };
+        if let Some(to) = to.first_chunk_mut::<N>() {
+            *to = *first;
+        }
+        if let Some(to) = to.last_chunk_mut::<N>() {
+            *to = *last;
+        }
+        true
+    }
+    if from.len() > 16 {
+        if from.len() > 32 {
+            to.copy_from_slice(from);
+        } else {
+            ends::<16>(to, from);
+        }
+    } else if !ends::<8>(to, from)
+        && !ends::<4>(to, from)
+        && !ends::<2>(to, from)
+        && let ([slot], [byte]) = (to, from)
+    {
+        *slot = *byte;
     }
 }
 
@@ -235,6 +368,12 @@ fn bytes_at(buf: &[u8; 1 + INLINE], at: usize) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
+/// The bytes of a part.
+#[inline]
+fn part(of: &[u8], start: u32, len: u32) -> &[u8] {
+    &of[start as usize..][..len as usize]
+}
+
 /// Concatenates two strings and reserves room for more, since a caller that appends once usually
 /// appends again.
 fn with_room(left: &[u8], right: &[u8]) -> Str {
@@ -276,8 +415,8 @@ impl PartialEq for Str {
         match (&self.0, &other.0) {
             // The first word contains the length: most strings that differ, differ there.
             (Repr::Inline(a), Repr::Inline(b)) => [0, 8, 15].into_iter().all(|at| bytes_at(a, at) == bytes_at(b, at)),
-            (Repr::Shared(a), Repr::Shared(b)) => a == b,
-            _ => false,
+            (Repr::Inline(_), _) | (_, Repr::Inline(_)) => false,
+            _ => self.as_bytes() == other.as_bytes(),
         }
     }
 }
@@ -350,6 +489,12 @@ impl From<&[u8]> for Str {
     }
 }
 
+impl<const N: usize> From<[u8; N]> for Str {
+    fn from(bytes: [u8; N]) -> Str {
+        Str::new(bytes)
+    }
+}
+
 impl From<Vec<u8>> for Str {
     fn from(bytes: Vec<u8>) -> Str {
         if bytes.len() <= INLINE { Str::new(bytes) } else { Str(Repr::Shared(Arc::new(bytes))) }
@@ -394,6 +539,30 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_as_good_as_copies() {
+        let bytes: Vec<u8> = (0..2000).map(|at| (at % 251) as u8).collect();
+        let whole = Str::new(&bytes);
+        for start in (0..2000).step_by(71) {
+            for end in (start..=2000).step_by(13) {
+                let (part, copy) = (whole.part(start..end), Str::new(&bytes[start..end]));
+                assert_eq!((&part, &*part), (&copy, &*copy));
+                assert_eq!((part.cmp(&copy), part.short()), (Ordering::Equal, copy.short()));
+                assert_eq!(part.clone().into_vec(), &bytes[start..end]);
+                let middle = part.len() / 3..part.len() - part.len() / 3;
+                assert_eq!(part.part(middle.clone()), copy.part(middle));
+                let mut longer = part.clone();
+                longer.push(b"end");
+                assert_eq!((longer, part), (Str::concat(&copy, b"end"), copy));
+            }
+        }
+        assert_eq!(*whole, bytes[..]);
+        assert_ne!(whole.part(0..1000), whole.part(1..1001));
+        let is_shared = |part: &Str, start: usize| part.as_ptr() == whole[start..].as_ptr();
+        assert!(is_shared(&whole.part(0..2000), 0) && is_shared(&whole.part(20..900).part(3..600), 23));
+        assert!(!is_shared(&whole.part(0..255), 0) && is_shared(&whole.part(0..256), 0));
+    }
+
+    #[test]
     fn integers_are_written_as_the_standard_library_does() {
         let mut values = vec![0, 9, 10, 99, 100, 101, 109, 110, 999, 1000, 65_535, 1_000_003, i64::MAX, i64::MIN];
         values.extend((0..63).flat_map(|bits| [1 << bits, (1 << bits) - 1, -(1 << bits)]));
@@ -403,6 +572,49 @@ mod tests {
             push_int(&mut out, value);
             assert_eq!(out, format!("x{value}").into_bytes());
             assert_eq!(Str::of_int(value), Str::from(value.to_string()));
+        }
+    }
+
+    #[test]
+    fn short_texts_are_built_in_place() {
+        for len in 0..40usize {
+            let bytes: Vec<u8> = (0..len as u8).map(|n| n + b'0').collect();
+            let mut copy = vec![0; len];
+            copy_few(&mut copy, &bytes);
+            assert_eq!(copy, bytes);
+            for cut in 0..=len {
+                let mut text = ShortText::default();
+                let fits = text.push_bytes(&bytes[..cut]) && bytes[cut..].iter().all(|byte| text.push(*byte));
+                assert_eq!(fits, len <= INLINE);
+                if fits {
+                    assert_eq!(text.into_str(), Str::new(&bytes));
+                }
+                let mut text = ShortText::default();
+                if text.push_bytes(&bytes[..cut]) {
+                    let expected = [&bytes[..cut], b"-1234567"].concat();
+                    assert_eq!(text.push_int(-1_234_567), expected.len() <= INLINE);
+                    if expected.len() <= INLINE {
+                        assert_eq!(text.into_str(), Str::from(expected));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn short_texts_change_their_case() {
+        for text in ["", "aZ09-_", "abcdefghijklmnopqrstuv", "é", "longer than twenty-two bytes"] {
+            let is_changed = text.is_ascii() && text.len() <= INLINE;
+            let (upper, lower) = (text.to_ascii_uppercase(), text.to_ascii_lowercase());
+            assert_eq!(Str::new(text).upper_short(), is_changed.then(|| Str::from(upper)));
+            assert_eq!(Str::new(text).lower_short(), is_changed.then(|| Str::from(lower)));
+        }
+        for byte in 0..0x80u8 {
+            let text = Str::new([byte, b'x', byte]);
+            let expected = Str::new([byte, b'x', byte].to_ascii_uppercase());
+            assert_eq!(text.upper_short(), Some(expected));
+            let expected = Str::new([byte, b'x', byte].to_ascii_lowercase());
+            assert_eq!(text.lower_short(), Some(expected));
         }
     }
 

@@ -18,5 +18,5 @@ pub mod spelling;
 pub mod url;
 pub mod xml;
 
-pub use bytestr::{Str, push_int};
+pub use bytestr::{ShortText, Str, push_int};
 pub use quantity::{Decimal, quantity};

@@ -4,8 +4,13 @@
 
 use std::collections::HashMap;
 
+use crate::budget;
+
 /// Maximum number of letter pairs when comparing two words: 32 MB and some milliseconds.
 const MOST_PAIRS: usize = 1 << 22;
+
+/// Letter pairs that take as long as a unit of work.
+const PAIRS_PER_UNIT: usize = 8;
 
 /// Longest misspelling, in bytes, that [`closest`] considers.
 const LONGEST: usize = 200;
@@ -98,9 +103,12 @@ pub fn distance(a: &str, b: &str) -> Option<usize> {
     Some(cost[at(a.len(), b.len())])
 }
 
-/// The size of the table for two words of these lengths, if it is within the limit.
+/// The size of the table for two words of these lengths, if it is within the limit. Charges the
+/// comparison: thousands of unknown names may be compared with thousands of known ones.
 fn pairs(left: usize, right: usize) -> Option<usize> {
-    (left + 1).checked_mul(right + 1).filter(|pairs| *pairs <= MOST_PAIRS)
+    let pairs = (left + 1).checked_mul(right + 1).filter(|pairs| *pairs <= MOST_PAIRS)?;
+    budget::work(1 + pairs / PAIRS_PER_UNIT).ok()?;
+    Some(pairs)
 }
 
 /// Whether one word may be a misspelling of the other: nobody types very long words by hand.

@@ -56,7 +56,7 @@ fn format_with(tree: &Tree, fidelity: Fidelity) -> Vec<u8> {
 enum Fidelity {
     /// Like ytt: `1.0` is written as `1`, and an empty collection as a whole document not at all.
     Ytt,
-    /// They keep their type.
+    /// They keep their type. A file does not begin with a blank line.
     Exact,
 }
 
@@ -216,7 +216,8 @@ impl<'a> Formatter<'a> {
         match self.last {
             Last::Opening if joins => self.out.push(b' '),
             last => {
-                if last != Last::Line {
+                // ytt's form begins most templates with a blank line.
+                if last != Last::Line && !(self.out.is_empty() && self.fidelity == Fidelity::Exact) {
                     self.out.push(b'\n');
                 }
                 self.indent(level);

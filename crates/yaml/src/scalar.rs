@@ -1,5 +1,6 @@
 //! Typed scalars: the leaves of a YAML tree and the keys of its maps.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use ytterby_text::Str;
@@ -79,6 +80,25 @@ impl PartialEq for Scalar {
             (Scalar::Str(a), Scalar::Str(b)) => a == b,
             (Scalar::Complex(a), Scalar::Complex(b)) => a == b,
             _ => false,
+        }
+    }
+}
+
+/// Equal keys hash alike.
+impl Hash for Scalar {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Scalar::Null => 0u8.hash(state),
+            Scalar::Bool(value) => value.hash(state),
+            Scalar::Int(value) => value.hash(state),
+            Scalar::UInt(value) => value.hash(state),
+            // 0.0 and -0.0 are equal and so must hash alike.
+            Scalar::Float(value) => (value + 0.0).to_bits().hash(state),
+            Scalar::Str(value) => value.as_bytes().hash(state),
+            Scalar::Complex(key) => match &**key {
+                ComplexKey::Map(items) => items.hash(state),
+                ComplexKey::Array(items) => items.hash(state),
+            },
         }
     }
 }

@@ -265,17 +265,7 @@ impl Eq for HashedKey<'_> {}
 
 impl std::hash::Hash for HashedKey<'_> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        match self.0 {
-            Scalar::Null => 0u8.hash(state),
-            Scalar::Bool(value) => value.hash(state),
-            Scalar::Int(value) => value.hash(state),
-            Scalar::UInt(value) => value.hash(state),
-            // 0.0 and -0.0 are equal and so must hash alike.
-            Scalar::Float(value) => (value + 0.0).to_bits().hash(state),
-            Scalar::Str(text) => text.hash(state),
-            // There are few, so comparing them suffices.
-            Scalar::Complex(_) => 1u8.hash(state),
-        }
+        std::hash::Hash::hash(self.0, state);
     }
 }
 

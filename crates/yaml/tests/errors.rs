@@ -100,7 +100,7 @@ fn keys() {
         &[
             "block sequence entries are not allowed in this context",
             "1:4 \"-\"",
-            "= begin the array on a line of its own: `-` cannot follow a key",
+            "= begin the array on a separate line: `-` cannot follow a key",
         ],
     );
 }

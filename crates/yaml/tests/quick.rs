@@ -3,14 +3,29 @@
 
 use proptest::prelude::*;
 use ytterby_diag::FileId;
-use ytterby_yaml::{ReadOptions, parse, parse_slowly};
+use ytterby_text::Str;
+use ytterby_yaml::{ReadOptions, parse, parse_shared, parse_slowly};
+
+/// A text of 300 bytes, long enough to share the bytes of the source.
+macro_rules! long {
+    () => {
+        concat!(
+            "this sentence is written three times, so that it is longer than the shortest text that is shared; ",
+            "this sentence is written three times, so that it is longer than the shortest text that is shared; ",
+            "this sentence is written three times, so that it is longer than the shortest text that is shared"
+        )
+    };
+}
 
 #[track_caller]
 fn check(text: &str) {
     for options in [ReadOptions::default(), ReadOptions { comments: false, ..ReadOptions::default() }] {
         let quick = parse(text.as_bytes(), FileId(0), &options);
         let slow = parse_slowly(text.as_bytes(), FileId(0), &options);
-        assert_eq!(format!("{quick:?}"), format!("{slow:?}"), "for {text:?}");
+        let shared = parse_shared(&Str::from(text), FileId(0), &options);
+        let slow = format!("{slow:?}");
+        assert_eq!(format!("{quick:?}"), slow, "for {text:?}");
+        assert_eq!(format!("{shared:?}"), slow, "shared, for {text:?}");
     }
 }
 
@@ -29,6 +44,29 @@ fn lines_of_common_forms() {
     check("a: [b,\n... ]\n");
     check("a: |\n  x\n\ty\n");
     check("a: |\n  x\n \n  y\n  \n\n  z");
+}
+
+/// Scalars that share the bytes of the text, and some that are just too short for it.
+#[test]
+fn long_scalars() {
+    for len in [255, 256, 257, 1000] {
+        let (words, digits) = ("word ".repeat(len)[..len].trim_end().to_owned(), "7".repeat(len));
+        check(&format!("a: {words}\nb: '{words}'\nc: \"{words}\" # {words}\n#{words}\nd: {digits}\n- {words}\n"));
+        check(&format!(
+            "- {words}\n- \"{words}\"\n- [{words}, '{words}']\n- {{a: {words}}}\n- {words}:\n- {words}: a\n"
+        ));
+        check(&format!(
+            "- {words}\n  {words}\n- \"{words}\\n\"\n- !!str {words}\n- 1.{digits}\n- ~{words}\n- {words} # c"
+        ));
+    }
+}
+
+/// Block scalars that take the buffer of the reader.
+#[test]
+fn very_long_scalars() {
+    let lines = "  line of a block scalar\n".repeat(3000);
+    check(&format!("a: |\n{lines}b: >-\n{lines}c: |+\n{lines}\n\nd: \"{lines}\"\ne: |\n  x\n"));
+    check(&format!("- |\n{lines}- {lines}\n- |2\n{lines}\n  ...\nf: 1\n"));
 }
 
 /// Pieces of lines.
@@ -95,6 +133,9 @@ fn line() -> impl Strategy<Value = String> {
     plain.prop_map(|(indent, pieces)| format!("{}{}\n", " ".repeat(indent * 2), pieces.concat()))
 }
 
+const LONG_PLAIN: &str = concat!("l: ", long!());
+const LONG_QUOTED: &str = concat!("- \"", long!(), "\" # ", long!());
+
 /// A line as people write it, so that many texts are valid.
 fn tidy_line() -> impl Strategy<Value = String> {
     let forms = prop::sample::select(vec![
@@ -126,6 +167,8 @@ fn tidy_line() -> impl Strategy<Value = String> {
         "v: w: x",
         "---",
         "&a y: *a",
+        LONG_PLAIN,
+        LONG_QUOTED,
     ]);
     (0..4usize, forms).prop_map(|(indent, form)| format!("{}{form}\n", " ".repeat(indent * 2)))
 }

@@ -1,6 +1,6 @@
 //! Finds useless rules, defaults that violate rules, and schema annotations without effect.
 
-use ytterby::facts::{RuleFact, RuleVerdict, SchemaFacts};
+use ytterby::facts::{RuleFact, SchemaFacts, StaticVerdict};
 use ytterby_diag::{Diagnostic, Id, Label, Part, Role};
 
 use crate::declared::Table;
@@ -9,7 +9,7 @@ use crate::declared::Table;
 /// without effect may revoke one of them.
 pub(crate) fn check(facts: &SchemaFacts, rules_have_defaults: bool, out: &mut Vec<Diagnostic>) {
     for rule in &facts.rules {
-        if rules_have_defaults && rule.verdict == RuleVerdict::Holds {
+        if rules_have_defaults && rule.verdict == StaticVerdict::Holds {
             continue;
         }
         out.push(judged(rule));
@@ -19,24 +19,24 @@ pub(crate) fn check(facts: &SchemaFacts, rules_have_defaults: bool, out: &mut Ve
 fn judged(rule: &RuleFact) -> Diagnostic {
     let text = &rule.text;
     let finding = match &rule.verdict {
-        RuleVerdict::Holds => {
+        StaticVerdict::Holds => {
             Diagnostic::warning(Id::LINT_RULE_ALWAYS_TRUE, format!("this rule can never fail: {text}"))
         }
-        RuleVerdict::ImpliedBy(other) => {
+        StaticVerdict::ImpliedBy(other) => {
             let text = format!("this rule can never fail: {text}, where another rule asks for {other}");
             Diagnostic::warning(Id::LINT_RULE_ALWAYS_TRUE, text)
         }
-        RuleVerdict::Fails => {
-            Diagnostic::warning(Id::LINT_RULE_NEVER_TRUE, format!("this rule can never hold: {text}"))
+        StaticVerdict::Fails => {
+            Diagnostic::warning(Id::LINT_RULE_NEVER_TRUE, format!("no value satisfies this rule: {text}"))
         }
-        RuleVerdict::Excludes(other) => {
+        StaticVerdict::Excludes(other) => {
             let text = format!("no value keeps both rules: {other}, and {text}");
             Diagnostic::warning(Id::LINT_RULE_NEVER_TRUE, text)
         }
     };
     let help = match rule.verdict {
-        RuleVerdict::Holds | RuleVerdict::ImpliedBy(_) => "remove it, or make it stricter",
-        RuleVerdict::Fails | RuleVerdict::Excludes(_) => "change one of them",
+        StaticVerdict::Holds | StaticVerdict::ImpliedBy(_) => "remove it, or make it stricter",
+        StaticVerdict::Fails | StaticVerdict::Excludes(_) => "change one of them",
     };
     finding.at(rule.pos, rule.part.clone()).help(help)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use ytterby::facts::is_prose;
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Label, Part, Role, Safety};
 use ytterby_text::spelling;
 
@@ -94,8 +95,7 @@ pub(crate) fn words_of_rules(project: &Project, library: usize) -> HashSet<Strin
         }
         for text in texts() {
             let Some((name, content)) = text.strip_prefix('@').and_then(|rest| rest.split_once(' ')) else { continue };
-            let is_prose = ["schema/desc", "schema/title", "schema/example", "schema/deprecated", "schema/doc"];
-            if !is_prose.iter().any(|prose| name.starts_with(prose)) {
+            if !is_prose(name) {
                 add_words(content, &mut words);
             }
         }

@@ -130,17 +130,14 @@ pub const COMPAT: Text =
     Text::new("compat", "version", "Behave exactly like this version of ytt: 0.49 to 0.55, or off")
         .offers(Values::OneOf(&["0.49", "0.55", "off"]));
 
-pub const LIMIT_TIME: Text = Text::new(
-    "limit-time",
-    "time",
-    "Processor time: 500ms, 10s, 2m or none; by default 10s and 1s for each MB of input",
-);
+pub const LIMIT_TIME: Text =
+    Text::new("limit-time", "time", "Processor time: 500ms, 10s, 2m or none; by default 10s plus 1s per MB of input");
 
 pub const LIMIT_MEMORY: Text =
-    Text::new("limit-memory", "size", "Memory: 400MiB, 2GiB or none; by default 1GiB and 64 times the input");
+    Text::new("limit-memory", "size", "Memory: 400MiB, 2GiB or none; by default 1GiB plus 64 times the input");
 
 pub const LIMIT_STEPS: Text =
-    Text::new("limit-steps", "count", "Number of loop turns and function calls; by default none");
+    Text::new("limit-steps", "count", "Number of loop iterations and function calls; by default none");
 
 pub const LIMIT_OUTPUT: Text =
     Text::new("limit-output", "size", "Size of the output, print() included; by default 1GiB");

@@ -243,7 +243,7 @@ const SCHEMA: &[Command] = &[
         name: "diff",
         aliases: &[],
         summary: "Compare two versions of a schema",
-        details: "Lists the changes, and says whether they are major, minor or patch changes for users of the schema.",
+        details: "Lists the changes, and classifies them as major, minor or patch for users of the schema.",
         operands: Operands::Some("OLD NEW"),
         flags: &[DIFF, LIMITS],
         commands: &[],
@@ -323,7 +323,8 @@ pub static ROOT: Command = Command {
             name: "fmt",
             aliases: &[],
             summary: "Format YAML and templates",
-            details: "Writes the formatted files to standard output, or formats them in place (--write). Keeps comments.",
+            details: "Writes the formatted files to standard output, or formats them in place (--write). Keeps comments. \
+                      Without paths, --check, --diff and --write apply to the files of the project.",
             operands: Operands::Some("[FILE|DIRECTORY] …"),
             flags: &[FMT, LIMITS],
             commands: &[],

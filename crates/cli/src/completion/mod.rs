@@ -234,12 +234,10 @@ mod tests {
 
     #[test]
     fn values_are_completed() {
-        check("-o ", "yaml json pos yaml+source openapi-v3 json-schema crd ytt-schema markdown html values");
+        let formats = ytterby::OutputTypes::NAMES;
+        check("-o ", &formats.join(" "));
         check("-so js", "json json-schema");
-        check(
-            "--output json,",
-            "json,yaml json,json json,pos json,yaml+source json,openapi-v3 json,json-schema json,crd json,ytt-schema json,markdown json,html json,values",
-        );
+        check("--output json,", &formats.iter().map(|name| format!("json,{name}")).collect::<Vec<_>>().join(" "));
         check("--output=js", "json json-schema");
         check("--diagnostics ", "text rich json sarif github gitlab junit");
         check("--diagnostics=s", "sarif");

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ytterby::{
     Content, Failure, InputFile, Options, Project, ProjectError, Renderer, Silent, ValuesDocument, ValuesFile,
@@ -10,6 +11,7 @@ use ytterby::{
 use ytterby_diag::{Diagnostic, Sources};
 use ytterby_text::budget::Limit;
 
+use crate::limits::SharedClock;
 use crate::project::progress::Progress;
 
 /// Maximum Starlark steps for one input: generated values must not make a check endless.
@@ -43,7 +45,8 @@ impl Failing {
 type FailureKey = (&'static str, String);
 
 /// Renders with each document on top of `options`; returns one failing document for each distinct failure. Files are
-/// compiled once.
+/// compiled once. The time limit is for all documents together if `started` is given, the processor time when it began;
+/// otherwise it is for each.
 ///
 /// # Errors
 /// If the files cannot be compiled at all.
@@ -51,11 +54,12 @@ pub fn check(
     files: &[InputFile],
     options: &Options,
     documents: &[ValuesDocument],
+    started: Option<Duration>,
 ) -> Result<Vec<Failing>, ProjectError> {
     let mut options = options.clone();
     options.limits.steps = Some(options.limits.steps.map_or(STEPS, |steps| steps.min(STEPS)));
     let project = Project::builder().inputs(files.to_vec()).options(options.clone()).build()?;
-    let mut attempts = Attempts { renderer: project.renderer(), options };
+    let mut attempts = Attempts { renderer: project.renderer(), options, started };
     let mut known: HashSet<FailureKey> = HashSet::new();
     let mut seen: HashSet<Vec<u8>> = HashSet::new();
     let mut found = Vec::new();
@@ -98,6 +102,7 @@ fn is_of_the_run(limit: Limit) -> bool {
 struct Attempts {
     renderer: Renderer,
     options: Options,
+    started: Option<Duration>,
 }
 
 impl Attempts {
@@ -107,6 +112,9 @@ impl Attempts {
         let file = InputFile::new("generated.yml", Content::new(text));
         let path = "generated.yml".to_owned();
         let mut options = self.options.clone();
+        if let Some(started) = self.started {
+            options.meter = Some(Arc::new(SharedClock::since(started)));
+        }
         options.values.files.push(ValuesFile { library: String::new(), path, files: Ok(vec![file]) });
         let outcome = self.renderer.run(&options, Rc::new(Silent));
         outcome.map(|_| ()).map_err(|error| (error.failure().clone(), error.sources().clone()))

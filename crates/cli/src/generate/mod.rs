@@ -1,10 +1,10 @@
-//! `gen`: generates data values that a schema allows, and searches for legal values that fail to render.
+//! `gen`: generates data values that a schema allows, and searches for valid values that fail to render.
 
 mod check;
 
 use std::sync::Arc;
 
-use ytterby::{Failure, GenerateOptions, Generated, Options, ValuesDocument};
+use ytterby::{Failure, GenerateOptions, Generated, Meter, Options, ValuesDocument};
 use ytterby_diag::render::Rendering;
 use ytterby_diag::{Id, Sources};
 
@@ -12,7 +12,7 @@ use crate::commands::flag;
 use crate::flags::{Invocation, Text};
 use crate::project::one::{self, Unnamed};
 use crate::render::Inputs;
-use crate::{host, report};
+use crate::{host, limits, report};
 
 pub use check::{Failing, check};
 
@@ -32,6 +32,8 @@ enum ValuesFormat {
 
 /// Generates documents, or checks them. Returns the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
+    // The default time limit is for each input, since there may be many.
+    let started = flags.given(&flag::LIMIT_TIME).and_then(|_| limits::Process::default().time());
     let rendering = report::rendering(program, flags)?;
     let is_check = flags.is_on(&flag::GEN_CHECK);
     if let Some(extra) = flags.operands.get(1) {
@@ -73,7 +75,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         remark(rendering, &rejections(&generated));
         return Ok(0);
     }
-    let failing = match check(&files, &options, &generated.documents) {
+    let failing = match check(&files, &options, &generated.documents, started) {
         Ok(failing) => failing,
         Err(error) => {
             report::outcome(program, Err(error.failure()), error.sources(), rendering);
@@ -85,10 +87,10 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     }
     host::write_output(&written_failing(&failing, format)?)?;
     let verdict = match failing.len() {
-        0 => format!("{count} legal inputs were rendered, none fails"),
-        1 => format!("{count} legal inputs were tried; the smallest one that fails is above"),
+        0 => format!("{count} valid inputs were rendered, none fails"),
+        1 => format!("{count} valid inputs were tried; the smallest one that fails is above"),
         kinds => {
-            format!("{count} legal inputs were tried; they fail at {kinds} places, the smallest for each is above")
+            format!("{count} valid inputs were tried; they fail at {kinds} places, the smallest for each is above")
         }
     };
     remark(rendering, &format!("{verdict}{}", rejections(&generated)));

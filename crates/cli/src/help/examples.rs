@@ -72,7 +72,7 @@ static EXAMPLES: [Example; 31] = [
         &["file", "data-value", "data-values-file", "impact", "output"],
         "explain",
     ),
-    example("fmt", &["fmt --check config"], &["check", "write", "diff", "file"], "command-line"),
+    example("fmt", &["fmt --check", "fmt --write config"], &["check", "write", "diff", "file"], "command-line"),
     example(
         "gen",
         &["gen -f config --count 5", "gen -f config --check"],

@@ -2,7 +2,7 @@
 //!
 //! `--help` is short: what a command does, an example, the most common flags. `ytterby help COMMAND` shows all flags.
 //! Every other word is looked up in the manual, which is part of the program ([`pages`]), and in the reference that
-//! editors show.
+//! editors show; then in the headings of the manual ([`search`]).
 
 mod command;
 mod examples;
@@ -11,6 +11,7 @@ mod markdown;
 mod pages;
 #[cfg(test)]
 mod reference;
+mod search;
 mod wrap;
 
 use std::fmt::Write;
@@ -38,7 +39,13 @@ pub fn answer(program: &str, flags: &Invocation) -> Result<String, Failure> {
         match path[path.len() - 1].find(word) {
             Some(command) => path.push(command),
             None if number == 0 && words.len() == 1 => return topic(program, word, flags.is_on(&flag::MAN)),
-            None => return Err(unknown_command(program, &path, word)),
+            None => {
+                let phrase = words.join(" ");
+                return match &search::mentions(&phrase)[..] {
+                    [] => Err(unknown_command(program, &path, word)),
+                    mentions => Ok(mentioned(program, &phrase, mentions)),
+                };
+            }
         }
     }
     Ok(match (flags.is_on(&flag::MAN), words.is_empty()) {
@@ -70,7 +77,18 @@ fn topic(program: &str, word: &str, as_man: bool) -> Result<String, Failure> {
     if let Some(text) = reference_text(word) {
         return Ok(markdown::render(&text, wrap::width()));
     }
-    Err(unknown_topic(program, word))
+    match &search::mentions(word)[..] {
+        [] => Err(unknown_topic(program, word)),
+        mentions => Ok(mentioned(program, word, mentions)),
+    }
+}
+
+/// The topics that mention a word.
+fn mentioned(program: &str, word: &str, mentions: &[search::Mention]) -> String {
+    let mut out = format!("{} is explained here (\"{program} help TOPIC\" shows it):\n", quote(word.as_bytes()));
+    let rows: Vec<(&str, &str)> = mentions.iter().map(|(topic, about)| (topic.as_str(), about.as_str())).collect();
+    push_rows(&mut out, &rows);
+    out
 }
 
 /// An annotation, a module, a function or a rule, as Markdown.
@@ -131,6 +149,7 @@ fn overview(program: &str) -> String {
             ("json", "a module: all its functions"),
             ("json.encode", "a function"),
             ("min_len", "a rule of @schema/validation"),
+            ("required", "any other word: where the manual explains it"),
         ],
     );
     out

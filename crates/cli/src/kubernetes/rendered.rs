@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use ytterby::{OutputCheck, OutputNode, OutputValue};
+use ytterby::{OutputCheck, OutputContent, OutputDocuments, OutputRef};
 use ytterby_diag::{Diagnostic, Failure, Path, Pos, Sources, Step};
 use ytterby_kubernetes::{
-    Document, Entry, Fault, FaultKind, MAX_DEPTH, Node, Options, Unknown, Value, key_text, types_of,
+    Document, Entry, Fault, FaultKind, MAX_DEPTH, Node, Options, SharedStr, Unknown, Value, key_text, types_of,
 };
-use ytterby_text::Str;
 use ytterby_yaml::Scalar;
 
 use super::schemas::{self, Schemas};
@@ -60,15 +58,17 @@ impl OutputCheck for KubernetesCheck {
         format!("Checking output against Kubernetes {}", self.schemas.catalog.options().version)
     }
 
-    fn check(&self, documents: Vec<OutputNode>) -> Vec<Diagnostic> {
+    fn check(&self, documents: &OutputDocuments<'_>) -> Vec<Diagnostic> {
         let mut reader = NodeConverter::default();
-        let documents: Vec<Document> = documents.into_iter().filter_map(|node| reader.document(node)).collect();
+        let documents: Vec<Document> = documents.iter().filter_map(|node| reader.document(node)).collect();
         let mut schemas = self.schemas.clone();
         for document in &documents {
             // Custom resource definitions in the output describe other documents of it.
             schemas.catalog.add_definition(&document.root);
         }
-        schemas.look_up(documents.iter().flat_map(|document| types_of(&document.root)));
+        if schemas.has_templates() {
+            schemas.look_up(documents.iter().flat_map(|document| types_of(&document.root)));
+        }
         let catalog = &schemas.catalog;
         documents.iter().flat_map(|document| catalog.check(document)).flat_map(|checked| checked.findings).collect()
     }
@@ -79,51 +79,45 @@ impl OutputCheck for KubernetesCheck {
 struct NodeConverter {
     faults: Vec<Fault>,
     depth: usize,
-    /// Keys met before: a manifest repeats a few of them all the time.
-    keys: FxHashMap<Str, Arc<str>>,
 }
-
-/// The most keys that are remembered, which bounds the cost of keys whose hashes collide.
-const MAX_KEYS: usize = 1000;
 
 impl NodeConverter {
     /// A document; empty ones are none.
-    fn document(&mut self, node: OutputNode) -> Option<Document> {
-        if matches!(node.value, OutputValue::Scalar(Scalar::Null)) {
+    fn document(&mut self, node: OutputRef<'_>) -> Option<Document> {
+        let mut root = self.node(node);
+        if root.is_null() && self.faults.is_empty() {
             return None;
         }
-        // The place of a document is that of its first item.
-        let pos = match &node.value {
-            OutputValue::Map(items) => items.first().map_or(node.pos, |(_, first)| first.pos),
-            _ => node.pos,
-        };
-        let root = Node { pos, ..self.node(node) };
-        Some(Document { root, faults: std::mem::take(&mut self.faults) })
+        // The place of a document is that of its first item, unless code made it.
+        if let Some(first) = root.entries().first().filter(|first| first.node.pos.is_known()) {
+            root.pos = first.node.pos;
+        }
+        Some(Document { root: Arc::new(root), faults: std::mem::take(&mut self.faults) })
     }
 
-    fn node(&mut self, node: OutputNode) -> Node {
+    fn node(&mut self, node: OutputRef<'_>) -> Node {
         let pos = node.pos;
         if self.depth >= MAX_DEPTH {
             self.fault(FaultKind::Depth, pos);
             return Node { value: Value::Null, pos };
         }
-        let value = match node.value {
-            OutputValue::Scalar(Scalar::Float(value)) if !value.is_finite() => {
+        let value = match node.content() {
+            OutputContent::Scalar(Scalar::Float(value)) if !value.is_finite() => {
                 self.fault(FaultKind::NotFinite, pos);
                 Value::Null
             }
-            OutputValue::Scalar(scalar) => scalar_value(&scalar),
-            OutputValue::Array(items) => {
-                let mut list = Vec::with_capacity(items.len());
-                for (index, item) in items.into_iter().enumerate() {
+            OutputContent::Scalar(scalar) => scalar_value(scalar),
+            OutputContent::Array(items) => {
+                let mut list = Vec::with_capacity(items.size_hint().0);
+                for (index, item) in items.enumerate() {
                     list.push(self.below(item, || Step::Index(index)));
                 }
                 Value::List(list)
             }
-            OutputValue::Map(items) => {
-                let mut entries = Vec::with_capacity(items.len());
+            OutputContent::Map(items) => {
+                let mut entries = Vec::with_capacity(items.size_hint().0);
                 for (key, item) in items {
-                    let Some(key) = self.key(&key) else {
+                    let Some(key) = key_text(key) else {
                         self.fault(FaultKind::Key, item.pos);
                         continue;
                     };
@@ -137,7 +131,7 @@ impl NodeConverter {
     }
 
     /// A node below this one; `step` leads to it. Paths are made on the way back, where there is a fault.
-    fn below(&mut self, node: OutputNode, step: impl FnOnce() -> Step) -> Node {
+    fn below(&mut self, node: OutputRef<'_>, step: impl FnOnce() -> Step) -> Node {
         let faults = self.faults.len();
         self.depth += 1;
         let node = self.node(node);
@@ -149,18 +143,6 @@ impl NodeConverter {
             }
         }
         node
-    }
-
-    fn key(&mut self, key: &Scalar) -> Option<Arc<str>> {
-        let Scalar::Str(text) = key else { return key_text(key) };
-        if let Some(known) = self.keys.get(text) {
-            return Some(known.clone());
-        }
-        let made = key_text(key)?;
-        if self.keys.len() < MAX_KEYS {
-            self.keys.insert(text.clone(), made.clone());
-        }
-        Some(made)
     }
 
     fn fault(&mut self, kind: FaultKind, pos: Pos) {
@@ -178,6 +160,6 @@ fn scalar_value(scalar: &Scalar) -> Value {
         Scalar::Int(value) => Value::Int(*value),
         Scalar::UInt(value) => Value::UInt(*value),
         Scalar::Float(value) => Value::Float(*value),
-        Scalar::Str(text) => Value::Str(Arc::from(&*text.to_str())),
+        Scalar::Str(text) => Value::Str(SharedStr::of(text)),
     }
 }

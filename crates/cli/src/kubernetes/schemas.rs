@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use ytterby_text::Str;
+
 use ytterby::InputFile;
 use ytterby_diag::{Diagnostic, Failure, Id, Source, Sources};
 use ytterby_kubernetes::{Added, Catalog, Gvk, Node, Options, documents, expand, is_template, layouts};
@@ -60,13 +62,7 @@ fn is_schema_of_kind(path: &str, text: &[u8]) -> bool {
 }
 
 impl Schemas {
-    fn add(
-        &mut self,
-        file: &InputFile,
-        text: &Arc<[u8]>,
-        lenient: bool,
-        sources: &Arc<Sources>,
-    ) -> Result<(), Failure> {
+    fn add(&mut self, file: &InputFile, text: &Str, lenient: bool, sources: &Arc<Sources>) -> Result<(), Failure> {
         let name = file.place.clone().unwrap_or_else(|| file.path.clone());
         let roots = parsed(&name, text, sources)?;
         let mut is_useful = false;
@@ -136,7 +132,7 @@ impl Schemas {
     }
 }
 
-fn parsed(name: &str, text: &Arc<[u8]>, sources: &Arc<Sources>) -> Result<Vec<Node>, Failure> {
+fn parsed(name: &str, text: &Str, sources: &Arc<Sources>) -> Result<Vec<Arc<Node>>, Failure> {
     let readers = ytterby_diag::Readers { outline: ytterby_yaml::outline, ..ytterby_diag::Readers::default() };
     let file = sources.add(Source::new(name, text.clone()).with_readers(readers));
     match parse(text, file, &ReadOptions { comments: false, ..ReadOptions::default() }) {

@@ -19,9 +19,10 @@ pub const OUTPUT: Text = Text::new("output", "format", "Report as text, rich, js
     .short('o')
     .offers(Values::OneOf(&["text", "rich", "json", "sarif", "junit", "github", "gitlab"]));
 
-pub const TEMPLATE: List = List::new("template", "path", "Look templates up here; their own VMs are not checked")
-    .short('t')
-    .offers(Values::Files);
+pub const TEMPLATE: List =
+    List::new("template", "path", "Templates that VMs refer to; VMs inside them are not checked")
+        .short('t')
+        .offers(Values::Files);
 
 pub const PARAMETER: List = List::new("param", "name=value", "Set a parameter of templates").short('p');
 
@@ -61,7 +62,7 @@ mod serve {
     pub const KUBECONFIG: Text = Text::new(
         "kubeconfig",
         "path",
-        "How to reach the cluster; else $KUBECONFIG, the pod's account, ~/.kube/config",
+        "Kubeconfig of the cluster; else $KUBECONFIG, the pod's account, ~/.kube/config",
     )
     .offers(Values::Files);
 
@@ -71,7 +72,7 @@ mod serve {
     pub const SERVE_TEMPLATE: List =
         List::new("template", "path", "Templates that VMs may refer to").short('t').offers(Values::Files);
 
-    pub const RATCHET: Switch = Switch::new("ratchet", "Let updates keep what a VM broke before, with a warning");
+    pub const RATCHET: Switch = Switch::new("ratchet", "Let updates keep existing violations, with a warning");
 
     pub const MAX_REQUEST_BYTES: Text = Text::new("max-request-bytes", "bytes", "Largest review (default 8388608)");
 
@@ -84,7 +85,7 @@ mod serve {
         Text::new("idle-timeout", "seconds", "Time between two requests of a connection (default 120)");
 
     pub const SHUTDOWN_DELAY: Text =
-        Text::new("shutdown-delay", "seconds", "Continue to serve after SIGTERM while /readyz says no (default 5)");
+        Text::new("shutdown-delay", "seconds", "Continue to serve after SIGTERM while /readyz fails (default 5)");
 
     pub const ZAP_LOG_LEVEL: Text =
         Text::new("zap-log-level", "level", "error, info, debug or a number for more detail (default info)")
@@ -97,10 +98,10 @@ mod serve {
         Text::new("zap-time-encoding", "format", "Format of times in the log (default rfc3339)")
             .offers(Values::OneOf(&["epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"]));
 
-    pub const ZAP_DEVEL: Switch = Switch::new("zap-devel", "Log for people, in detail");
+    pub const ZAP_DEVEL: Switch = Switch::new("zap-devel", "Write a readable, detailed log");
 
     pub const ZAP_STACKTRACE_LEVEL: Text =
-        Text::new("zap-stacktrace-level", "level", "Accepted as in the reference, without effect")
+        Text::new("zap-stacktrace-level", "level", "Accepted for compatibility, without effect")
             .offers(Values::OneOf(&["info", "error", "panic"]));
 
     pub const VERSION: Switch = Switch::new("version", "Show the version").short('V');

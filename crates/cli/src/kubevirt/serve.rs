@@ -14,7 +14,7 @@ use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::parameters::Parameters;
 use ytterby_kubevirt::server::cluster::{self, Cluster, Pauses};
 use ytterby_kubevirt::server::log::{Encoder, Log, Times};
-use ytterby_kubevirt::server::{self, Config, FileTemplate, Known, Limits};
+use ytterby_kubevirt::server::{self, ClientLimits, FileTemplate, Known, ServerConfig};
 
 use super::args::{is_compat, one_of};
 use super::flag;
@@ -38,7 +38,7 @@ pub(super) fn run(program: &str, flags: &Invocation, host: &dyn Host) -> Result<
         }
     };
     let delay = options.shutdown_delay;
-    let config = Config {
+    let config = ServerConfig {
         listen: options.listen,
         webhook_port: options.webhook_port,
         metrics_port: options.metrics_port,
@@ -100,7 +100,7 @@ struct Options {
     templates: Vec<String>,
     instancetypes: Vec<String>,
     policy: Policy,
-    limits: Limits,
+    limits: ClientLimits,
     shutdown_delay: Duration,
     verbosity: Option<i32>,
     encoder: Option<Encoder>,
@@ -111,8 +111,8 @@ struct Options {
 impl Options {
     fn read(flags: &Invocation) -> Result<Options, Failure> {
         let path = |flag: &Text| Some(flags.text(flag)).filter(|text| !text.is_empty()).map(PathBuf::from);
-        let defaults = Limits::default();
-        let mut limits = Limits {
+        let defaults = ClientLimits::default();
+        let mut limits = ClientLimits {
             body: number(flags, &flag::MAX_REQUEST_BYTES, 1024, 1 << 30)?.unwrap_or(defaults.body),
             connections: number(flags, &flag::MAX_CONNECTIONS, 1, 1 << 20)?
                 .map_or(defaults.connections, |count| count as usize),

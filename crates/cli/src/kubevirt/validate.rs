@@ -8,7 +8,7 @@ use super::load::LoadedFile;
 use super::report::{CheckedObject, Located, Position, ValidationReport};
 use super::world::{Cache, Governed, World, key_place, place, value_place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, output, within_limits};
-use ytterby_kubevirt::compat::{self, RuleVerdict};
+use ytterby_kubevirt::compat::{self, ReferenceVerdict};
 use ytterby_kubevirt::evaluate::{Outcome, Sizing, Status, evaluate, untried};
 use ytterby_kubevirt::fields;
 use ytterby_kubevirt::objects::{Annotation, Vm};
@@ -202,11 +202,11 @@ fn compat_outcomes(rules: &[compat::ReferenceRule], vm: &Value) -> Vec<Outcome> 
     let outcome = |(report, rule): (compat::RuleReport, &compat::ReferenceRule)| {
         // Rules that cannot be applied are a problem of the VM; failures before that, of the rule.
         let (status, detail, blamed) = match report.verdict {
-            RuleVerdict::Skipped => (Status::Skipped, String::new(), false),
-            RuleVerdict::Satisfied(text) => (Status::Ok, text, false),
-            RuleVerdict::Unsatisfied(text) if report.just_warning => (Status::Warning, text, true),
-            RuleVerdict::Unsatisfied(text) => (Status::Violation, text, true),
-            RuleVerdict::Failed(text, stage) => (Status::Error, text, stage == "cannot apply"),
+            ReferenceVerdict::Skipped => (Status::Skipped, String::new(), false),
+            ReferenceVerdict::Satisfied(text) => (Status::Ok, text, false),
+            ReferenceVerdict::Unsatisfied(text) if report.just_warning => (Status::Warning, text, true),
+            ReferenceVerdict::Unsatisfied(text) => (Status::Violation, text, true),
+            ReferenceVerdict::Failed(text, stage) => (Status::Error, text, stage == "cannot apply"),
         };
         Outcome {
             rule: report.name,

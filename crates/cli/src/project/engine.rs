@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ytterby::facts::OverlayRecord;
 use ytterby::{
-    Content, Coverage, Failure, GenerateOptions, Host, InputFile, Options, OutputCheck, OutputNode, OutputValue,
-    PlacedValue, Rendered, Renderer, ValueFlags, ValuesDocument, ValuesFile,
+    Content, Coverage, Failure, GenerateOptions, Host, InputFile, Options, OutputCheck, OutputContent, OutputDocuments,
+    OutputNode, OutputRef, OutputValue, PlacedValue, Rendered, Renderer, ValueFlags, ValuesDocument, ValuesFile,
 };
 use ytterby_diag::render::Rendering;
 use ytterby_diag::{Diagnostic, Id, Sources};
@@ -294,21 +294,21 @@ impl OutputCheck for Documents {
         self.inner.as_ref().map_or_else(|| "Checking output".to_owned(), |inner| inner.title())
     }
 
-    fn check(&self, documents: Vec<OutputNode>) -> Vec<Diagnostic> {
+    fn check(&self, documents: &OutputDocuments<'_>) -> Vec<Diagnostic> {
         let found: Vec<Value> = documents.iter().map(value).collect();
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
         self.inner.as_ref().map(|inner| inner.check(documents)).unwrap_or_default()
     }
 }
 
-fn value(node: &OutputNode) -> Value {
-    let data = match &node.value {
-        OutputValue::Scalar(scalar) => Data::Scalar(plain_scalar(scalar)),
-        OutputValue::Array(items) => {
-            stacker::maybe_grow(64 << 10, 1 << 20, || Data::List(items.iter().map(value).collect()))
+fn value(node: OutputRef<'_>) -> Value {
+    let data = match node.content() {
+        OutputContent::Scalar(scalar) => Data::Scalar(plain_scalar(scalar)),
+        OutputContent::Array(items) => {
+            stacker::maybe_grow(64 << 10, 1 << 20, || Data::List(items.map(value).collect()))
         }
-        OutputValue::Map(items) => stacker::maybe_grow(64 << 10, 1 << 20, || {
-            Data::Map(items.iter().map(|(key, item)| (plain_scalar(key), value(item))).collect())
+        OutputContent::Map(items) => stacker::maybe_grow(64 << 10, 1 << 20, || {
+            Data::Map(items.map(|(key, item)| (plain_scalar(key), value(item))).collect())
         }),
     };
     Placed::new(data, node.pos)

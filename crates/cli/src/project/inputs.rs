@@ -53,13 +53,9 @@ impl<'a> Inputs<'a> {
         rendering: Rendering,
         sources: &Arc<Sources>,
     ) -> Inputs<'a> {
-        let outputs = project.targets.iter().filter_map(|target| target.output.as_ref());
-        let mut outputs: Vec<String> = outputs.map(|output| join(root, &output.value)).collect();
-        outputs.sort();
-        outputs.dedup();
         Inputs {
             flags,
-            outputs,
+            outputs: super::outputs(project, root),
             known: Mutex::default(),
             compiled: Mutex::default(),
             checks: Mutex::default(),

@@ -10,12 +10,12 @@ pub mod one;
 pub mod pool;
 pub mod progress;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use ytterby_diag::{Cause, Diagnostic, Failure, Id, Sources};
-use ytterby_project::{FILE_NAME, ProjectFile, join};
+use ytterby_project::{FILE_NAME, ProjectFile, is_below, join};
 
 use crate::read::io_text;
 
@@ -65,7 +65,7 @@ pub fn read(sources: &Sources, hint: &'static str) -> Result<(Project, Vec<Diagn
     let text = fs::read(&path).map_err(|error| {
         Failure::new(Id::FILE_MISSING, format!("Reading project file '{path}': {}", io_text(&error)))
     })?;
-    let (file, problems) = ytterby_project::read(&path, Arc::from(text), &root, sources);
+    let (file, problems) = ytterby_project::read(&path, text.into(), &root, sources);
     Ok((Project { file, base, root }, problems))
 }
 
@@ -85,6 +85,24 @@ pub fn find() -> Option<(String, String)> {
         base = if base.is_empty() { "..".to_owned() } else { format!("{base}/..") };
     }
     None
+}
+
+/// The output directories of all targets of the project in the directory `root`, as absolute paths.
+pub fn outputs(project: &ProjectFile, root: &str) -> Vec<String> {
+    let outputs = project.targets.iter().filter_map(|target| target.output.as_ref());
+    outputs.map(|output| join(root, &output.value)).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The project file, and the existing files and directories that it names: inputs, values files and tests.
+pub fn own_paths(project: &Project) -> Vec<String> {
+    let targets = std::iter::once(&project.file.base).chain(&project.file.targets);
+    let inputs = targets.flat_map(|target| target.files.iter().chain(&target.values)).chain(&project.file.tests);
+    let paths = inputs.map(|path| path.value.rsplit('=').next().unwrap_or_default());
+    let existing = paths.map(|path| project.at(path)).filter(|path| Path::new(path).exists());
+    let paths: BTreeSet<String> = existing.chain([project.path()]).collect();
+    // A file below a directory that is named as well would be listed twice.
+    let is_covered = |path: &String| paths.iter().any(|other| other != path && is_below(path, other));
+    paths.iter().filter(|path| !is_covered(path)).cloned().collect()
 }
 
 /// Whether a path is that of a test file.

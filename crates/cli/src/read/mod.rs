@@ -9,12 +9,13 @@ mod symlink;
 
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, Metadata};
+use std::fs::{self, FileType};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
 use ytterby::{Content, Failure, InputFile};
 use ytterby_diag::{Id, Origin};
+use ytterby_text::Str;
 
 #[cfg(feature = "server")]
 pub use self::http::addresses;
@@ -78,7 +79,7 @@ fn inputs(
                 files.extend(found.map_err(|error| format!("Listing files '{path}': {error}"))?);
                 continue;
             }
-            local_file(InputPath::new(path), path::base(path), &metadata, symlinks)?
+            local_file(InputPath::new(path), path::base(path), metadata.file_type(), symlinks)?
         };
         if !name.is_empty() {
             name.clone_into(&mut file.path);
@@ -151,34 +152,47 @@ fn read_stdin() -> io::Result<Vec<u8>> {
 fn directory(root: &str, symlinks: &Symlinks, skip: Skip<'_>) -> Result<Vec<InputFile>, String> {
     let mut files = Vec::new();
     let mut filter = skip.filter(root);
-    // Entries still to visit, in reverse order, each with its path relative to the root.
+    // Entries still to visit, in reverse order.
     let mut pending = entries_of(&InputPath::new(root), "")?;
     filter.apply(root, &mut pending);
-    while let Some((place, below)) = pending.pop() {
-        let metadata =
-            fs::symlink_metadata(&place.path).map_err(|error| format!("lstat {}: {}", place.shown, io_text(&error)))?;
-        if metadata.is_dir() {
+    while let Some(Entry { place, below, kind }) = pending.pop() {
+        let kind = kind.map_err(|error| format!("lstat {}: {}", place.shown, io_text(&error)))?;
+        if kind.is_dir() {
             let mut entries = entries_of(&place, &format!("{below}/"))?;
             filter.apply(&place.shown, &mut entries);
             pending.append(&mut entries);
         } else {
-            files.push(local_file(place, &below, &metadata, symlinks)?);
+            files.push(local_file(place, &below, kind, symlinks)?);
         }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
 }
 
+/// An entry of a directory.
+struct Entry {
+    place: InputPath,
+    /// Its path relative to the root of the walk.
+    below: String,
+    /// Most file systems list it with the name, which saves a call for each file.
+    kind: io::Result<FileType>,
+}
+
 /// The entries of a directory in reverse order, each with its name after `prefix`.
-fn entries_of(directory: &InputPath, prefix: &str) -> Result<Vec<(InputPath, String)>, String> {
+fn entries_of(directory: &InputPath, prefix: &str) -> Result<Vec<Entry>, String> {
     let failed = |error: io::Error| format!("open {}: {}", directory.shown, io_text(&error));
     let mut names = Vec::new();
     for entry in fs::read_dir(&directory.path).map_err(failed)? {
-        names.push(entry.map_err(failed)?.file_name());
+        let entry = entry.map_err(failed)?;
+        names.push((entry.file_name(), entry.file_type()));
     }
-    names.sort_unstable_by(|a, b| b.cmp(a));
-    let entry = |name: &OsString| (directory.below(name), format!("{prefix}{}", name.to_string_lossy()));
-    Ok(names.iter().map(entry).collect())
+    names.sort_unstable_by(|(a, _), (b, _)| b.cmp(a));
+    let entry = |(name, kind): (OsString, io::Result<FileType>)| Entry {
+        place: directory.below(&name),
+        below: format!("{prefix}{}", name.to_string_lossy()),
+        kind,
+    };
+    Ok(names.into_iter().map(entry).collect())
 }
 
 /// The path of a file. Names need not be UTF-8, but messages and comparisons use text.
@@ -206,11 +220,11 @@ impl InputPath {
     }
 }
 
-fn local_file(place: InputPath, name: &str, metadata: &Metadata, symlinks: &Symlinks) -> Result<InputFile, String> {
+fn local_file(place: InputPath, name: &str, kind: FileType, symlinks: &Symlinks) -> Result<InputFile, String> {
     let shown = &place.shown;
-    if metadata.is_symlink() {
+    if kind.is_symlink() {
         symlinks.check(shown).map_err(|error| format!("Checking symlink file '{shown}': {error}"))?;
-    } else if !metadata.is_file() && !is_pipe(metadata) {
+    } else if !kind.is_file() && !is_pipe(kind) {
         return Err(format!("Expected file '{shown}' to be a regular file, but was not"));
     }
     let at = Some(clean(shown));
@@ -219,52 +233,33 @@ fn local_file(place: InputPath, name: &str, metadata: &Metadata, symlinks: &Syml
     Ok(InputFile { place: at, description, ..InputFile::new(name, content) })
 }
 
-fn read_file(place: &InputPath) -> Result<std::sync::Arc<[u8]>, String> {
+fn read_file(place: &InputPath) -> Result<Str, String> {
     let failed = |verb: &str, error: io::Error| format!("{verb} {}: {}", place.shown, io_text(&error));
     let mut file = fs::File::open(&place.path).map_err(|error| failed("open", error))?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     read_all(&mut file, length).map_err(|error| failed("read", error))
 }
 
-/// Files of these sizes are read into their final memory. Copying a large file costs more than time: each of its pages
-/// becomes another page of the process. For even larger files nothing is allocated in advance.
-const READ_IN_PLACE: std::ops::Range<u64> = 64 << 10..1 << 28;
+/// Most bytes that are allocated before a file is read.
+const LARGE: u64 = 1 << 28;
 
-/// All bytes of a file with an expected length.
-fn read_all(file: &mut impl Read, length: u64) -> io::Result<std::sync::Arc<[u8]>> {
-    let mut rest = Vec::new();
-    if !READ_IN_PLACE.contains(&length) {
-        rest.reserve_exact(length.min(READ_IN_PLACE.end) as usize + 1);
-        file.read_to_end(&mut rest)?;
-        return Ok(rest.into());
-    }
-    let mut bytes: std::sync::Arc<[u8]> = std::iter::repeat_n(0, length as usize).collect();
-    let place = std::sync::Arc::get_mut(&mut bytes).expect("nobody else has it yet");
-    let mut filled = 0;
-    while filled < place.len() {
-        match file.read(&mut place[filled..]) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    file.read_to_end(&mut rest)?;
-    if filled == bytes.len() && rest.is_empty() {
-        return Ok(bytes);
-    }
-    // The size of the file has changed.
-    Ok([&bytes[..filled], &rest].concat().into())
+/// All bytes of a file with an expected length. They are read into their final memory: copying a large file costs more
+/// than time, because each of its pages becomes another page of the process.
+fn read_all(file: &mut impl Read, length: u64) -> io::Result<Str> {
+    // One byte more than expected shows the end of the file without growing.
+    let mut bytes = Vec::with_capacity(length.min(LARGE) as usize + 1);
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes.into())
 }
 
 #[cfg(unix)]
-fn is_pipe(metadata: &Metadata) -> bool {
+fn is_pipe(kind: FileType) -> bool {
     use std::os::unix::fs::FileTypeExt;
-    metadata.file_type().is_fifo()
+    kind.is_fifo()
 }
 
 #[cfg(not(unix))]
-fn is_pipe(_: &Metadata) -> bool {
+fn is_pipe(_: FileType) -> bool {
     false
 }
 
@@ -289,7 +284,7 @@ mod tests {
     #[test]
     fn all_bytes_are_read_if_the_length_changes() {
         let text: Vec<u8> = (0..200_000u32).map(|at| (at % 251) as u8).collect();
-        for length in [0, 1, 65_535, 65_536, 199_999, 200_000, 200_001, 300_000, READ_IN_PLACE.end] {
+        for length in [0, 1, 65_535, 65_536, 199_999, 200_000, 200_001, 300_000, LARGE] {
             assert_eq!(*read_all(&mut &text[..], length).expect("it can be read"), *text, "{length}");
         }
         assert_eq!(*read_all(&mut &b""[..], 100_000).expect("it can be read"), *b"");

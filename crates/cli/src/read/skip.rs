@@ -4,12 +4,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use ytterby_diag::Sources;
 use ytterby_project::{FILE_NAME, is_below, join};
 
-use super::InputPath;
+use super::Entry;
 
 /// The directory of snapshots, beside the tests that they belong to.
 pub const SNAPSHOTS: &str = "__snapshots__";
@@ -19,8 +18,8 @@ pub const SNAPSHOTS: &str = "__snapshots__";
 pub enum Skip<'a> {
     /// Nothing, as in ytt.
     Nothing,
-    /// Snapshots.
-    Snapshots,
+    /// Snapshots, and these directories: the outputs of a project, as absolute paths.
+    Generated(&'a [String]),
     /// Project files, snapshots, tests, and these directories: the outputs of a project, as absolute paths.
     Project(&'a [String]),
 }
@@ -28,18 +27,20 @@ pub enum Skip<'a> {
 impl Skip<'_> {
     /// The filter for a directory walk that begins at `root`.
     pub(super) fn filter(self, root: &str) -> Filter {
-        let Skip::Project(outputs) = self else {
-            return Filter { skips_snapshots: matches!(self, Skip::Snapshots), ..Filter::default() };
+        let outputs = match self {
+            Skip::Nothing => return Filter::default(),
+            Skip::Generated(outputs) | Skip::Project(outputs) => outputs,
         };
-        let mut filter = Filter { skips_snapshots: true, skips_projects: true, ..Filter::default() };
+        let skips_projects = matches!(self, Skip::Project(_));
+        let mut filter = Filter { skips_snapshots: true, skips_projects, ..Filter::default() };
         let Some(top) = absolute(root) else { return filter };
         // The project above the directory. A project file inside it is found during the walk.
         let above = Path::new(&top).ancestors().skip(1).find(|directory| directory.join(FILE_NAME).is_file());
-        if let Some(directory) = above.and_then(Path::to_str) {
+        if let Some(directory) = above.and_then(Path::to_str).filter(|_| skips_projects) {
             filter.add_tests(directory);
         }
         filter.hidden.extend(outputs.iter().cloned());
-        // A directory of tests that is named explicitly is included.
+        // A directory of tests or of output that is named explicitly is included.
         filter.hidden.retain(|hidden| !is_below(&top, hidden));
         filter
     }
@@ -56,19 +57,19 @@ pub(super) struct Filter {
 
 impl Filter {
     /// Removes excluded entries of `directory`.
-    pub fn apply(&mut self, directory: &str, entries: &mut Vec<(InputPath, String)>) {
+    pub fn apply(&mut self, directory: &str, entries: &mut Vec<Entry>) {
         if !self.skips_snapshots {
             return;
         }
         let name = |below: &str| below.rsplit('/').next().unwrap_or_default().to_owned();
         if self.skips_projects
-            && entries.iter().any(|(_, below)| name(below) == FILE_NAME)
+            && entries.iter().any(|entry| name(&entry.below) == FILE_NAME)
             && let Some(directory) = absolute(directory)
         {
             self.add_tests(&directory);
         }
         let hidden = &self.hidden;
-        entries.retain(|(place, below)| {
+        entries.retain(|Entry { place, below, .. }| {
             let name = name(below);
             let is_part_of_project = self.skips_projects && name == FILE_NAME;
             let is_hidden = || absolute(&place.shown).is_some_and(|path| hidden.contains(&path));
@@ -79,7 +80,7 @@ impl Filter {
     /// Excludes the tests of the project in a directory. An unreadable project file is ignored; `build` reports it.
     fn add_tests(&mut self, directory: &str) {
         let Ok(text) = fs::read(Path::new(directory).join(FILE_NAME)) else { return };
-        let (project, _) = ytterby_project::read(FILE_NAME, Arc::from(text), directory, &Sources::new());
+        let (project, _) = ytterby_project::read(FILE_NAME, text.into(), directory, &Sources::new());
         self.hidden.extend(project.tests.iter().map(|path| join(directory, &path.value)));
     }
 }

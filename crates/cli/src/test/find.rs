@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_project::{TestFile, join, read_tests};
@@ -78,7 +77,7 @@ fn below(directory: &str) -> Vec<String> {
 pub fn read(path: &str, sources: &Sources) -> Result<TestFile, Vec<Diagnostic>> {
     let text = fs::read(path)
         .map_err(|error| vec![Diagnostic::error(Id::FILE_MISSING, format!("{path}: {}", io_text(&error)))])?;
-    let (file, problems) = read_tests(path, Arc::from(text), sources);
+    let (file, problems) = read_tests(path, text.into(), sources);
     if problems.is_empty() { Ok(file) } else { Err(problems) }
 }
 

@@ -207,7 +207,7 @@ impl<'a> Writer<'a> {
                     parts.push(format!("{failed} failed"));
                 }
                 if wrong > 0 {
-                    parts.push(format!("{wrong} wrong"));
+                    parts.push(format!("{wrong} invalid {}", if wrong == 1 { "file" } else { "files" }));
                 }
                 self.print(&format!("{}\n", parts.join(", ")));
             }

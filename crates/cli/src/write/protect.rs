@@ -36,16 +36,17 @@ pub(super) enum DirectoryKind {
 
 /// Whether a directory may be emptied, and how.
 pub(super) fn check(directory: &str) -> Result<DirectoryKind, String> {
-    let Ok(real) = fs::canonicalize(directory) else { return Ok(DirectoryKind::Usual) };
+    let Ok(real) = fs::canonicalize(directory) else {
+        // It is about to be created: not below the data of a repository.
+        let above = Path::new(directory).ancestors().find_map(|above| fs::canonicalize(above).ok());
+        above.map_or(Ok(()), |above| refuse_repository_data(directory, &above))?;
+        return Ok(DirectoryKind::Usual);
+    };
     refuse_vital(directory, &real)?;
     if !real.is_dir() {
         return Ok(DirectoryKind::Usual);
     }
-    if let Some(name) = real.iter().find_map(repository_name) {
-        return Err(format!(
-            "Expected output directory '{directory}' to not be part of the data of a repository ({name})"
-        ));
-    }
+    refuse_repository_data(directory, &real)?;
     let is_mount = is_mount_point(&real);
     let is_top = real.parent().is_some_and(|parent| parent.parent().is_none());
     let (place, what) = match (is_mount, is_top) {
@@ -62,6 +63,15 @@ pub(super) fn check(directory: &str) -> Result<DirectoryKind, String> {
             "Expected output directory '{directory}' to not contain a repository ('{}' would be deleted)",
             found.display()
         )),
+    }
+}
+
+fn refuse_repository_data(directory: &str, real: &Path) -> Result<(), String> {
+    match real.iter().find_map(repository_name) {
+        None => Ok(()),
+        Some(name) => {
+            Err(format!("Expected output directory '{directory}' to not be part of the data of a repository ({name})"))
+        }
     }
 }
 
@@ -246,7 +256,13 @@ mod tests {
     #[test]
     fn repositories_are_not_emptied() {
         let scratch = Scratch::with(&[("a/.git/HEAD", ""), ("b/c/d/.hg/x", ""), ("e/.jj/x", ""), ("f/x.yml", "")]);
-        for (directory, name) in [("a", ".git"), ("b", ".hg"), ("e", ".jj"), ("a/.git", "data of a repository")] {
+        for (directory, name) in [
+            ("a", ".git"),
+            ("b", ".hg"),
+            ("e", ".jj"),
+            ("a/.git", "data of a repository"),
+            ("a/.git/new/x", "data of a repository"),
+        ] {
             let why = check(&scratch.path(directory)).expect_err(directory);
             assert!(why.contains(name), "{why}");
         }
@@ -257,9 +273,7 @@ mod tests {
     #[test]
     fn the_manifest_distinguishes_own_files() {
         let scratch = Scratch::with(&[("a.yml", "a"), ("d/b.yml", "b")]);
-        let own = |path: &str, text: &str| {
-            (path.to_owned(), OutputFile { path: path.to_owned(), bytes: text.as_bytes().to_vec() })
-        };
+        let own = |path: &str, text: &str| (path.to_owned(), OutputFile { path: path.to_owned(), bytes: text.into() });
         let files = [own("a.yml", "a"), own("d/b.yml", "b")];
         let listed: Vec<(String, &OutputFile)> = files.iter().map(|(path, file)| (path.clone(), file)).collect();
         assert_eq!(not_listed(&scratch.0).len(), 2);

@@ -59,8 +59,7 @@ impl Drop for Scratch {
 }
 
 fn files(files: &[(&str, &str)]) -> Vec<OutputFile> {
-    let file =
-        |(path, content): &(&str, &str)| OutputFile { path: path.to_string(), bytes: content.as_bytes().to_vec() };
+    let file = |(path, content): &(&str, &str)| OutputFile { path: path.to_string(), bytes: (*content).into() };
     files.iter().map(file).collect()
 }
 

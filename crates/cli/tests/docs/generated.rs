@@ -72,7 +72,8 @@ fn methods() -> String {
         out.push_str("| method | meaning | example |\n|---|---|---|\n");
         for entry in &of.members {
             let dagger = if entry.beyond_ytt { " †" } else { "" };
-            let example = entry.example.lines().last().unwrap_or_default();
+            let call = entry.name.rsplit('.').next().map(|name| format!(".{name}(")).unwrap_or_default();
+            let example = entry.example.lines().find(|line| line.contains(&call)).unwrap_or_default();
             let example = example.split_once("#@ ").map_or(example, |(_, code)| code);
             let cell = |text: &str| text.replace('|', "\\|");
             let _ = writeln!(out, "| `{}`{dagger} | {} | `{}` |", entry.signature, cell(&entry.text), cell(example));

@@ -28,6 +28,18 @@ fn time_is_limited() {
     assert!(hottest.is_some(), "{found}");
 }
 
+/// `gen --check` renders with many inputs; a time limit that is given is for all of them.
+#[test]
+fn time_of_generated_inputs_is_limited() {
+    let template = "#@ load(\"@ytt:data\", \"data\")\n#@ x = 0\n#@ for i in range(300000):\n#@   x += i\n#@ end\n---\nx: #@ data.values.count\n";
+    let schema = "#@data/values-schema\n---\ncount: 0\n";
+    let scratch = Scratch::with(&[("t.yml", template), ("schema.yml", schema)]);
+    let args = ["gen", "-f", ".", "--check", "--count", "5000", "--limit-time", "500ms", "--diagnostics=json"];
+    let (exit, _, stderr) = scratch.run(&args);
+    assert!(exit == 1 && stderr.contains("limit/time"), "{exit} {stderr}");
+    assert!(stderr.contains("(--limit-time 500ms)"), "{stderr}");
+}
+
 #[test]
 fn steps_are_limited() {
     check(ENDLESS, &["--limit-steps", "10000"], "limit/steps", None);
@@ -177,8 +189,18 @@ fn long_calls_of_functions_are_limited() {
         "(\"a\" * 3000000).startswith(tuple([\"a\" * 2999999 + \"b\"] * 100000))",
         "(\"{0}\" * 1000000).format(\"a\" * 1000)",
         "(\"%(a)s\" * 1000000) % {\"a\": \"a\" * 1000}",
+        "yaml.encode([s] * 10)",
+        "json.encode([s] * 10)",
+        "url.query_params_encode({\"a\": [s] * 10})",
+        "url.query_params_decode(\"a=1&\" * 1000000)",
+        "url.parse(\"http://a/\" + s)",
+        "regexp.replace(\"((\\\\w{1,300})\\\\s?)*$\", s, \"$1\")",
+        "regexp.match(\"(a|b)\" * 1000000, s)",
+        "regexp.replace(\"(a|b)\" * 8000 + \"b\", \"a\" * 8000 + \"b\", \"$1\")",
     ] {
-        let template = format!("#@ for i in range(1000):\n#@   x = {code}\n#@ end\n---\nx: 1\n");
+        let loads = "#@ load(\"@ytt:yaml\", \"yaml\")\n#@ load(\"@ytt:json\", \"json\")\n#@ load(\"@ytt:url\", \"url\")\n#@ load(\"@ytt:regexp\", \"regexp\")\n";
+        let template =
+            format!("{loads}#@ s = \"ab\" * 5000000\n#@ for i in range(1000):\n#@   x = {code}\n#@ end\n---\nx: 1\n");
         let scratch = Scratch::with(&[("t.yml", template.as_str())]);
         let args = ["-f", "t.yml", "--diagnostics=json", "--limit-time", "500ms", "--limit-memory", "300MiB"];
         let (exit, _, stderr) = scratch.run(&args);
@@ -192,8 +214,15 @@ fn commands_that_check_have_limits() {
     let vm = format!(
         "kind: VirtualMachine\nmetadata:\n  name: a\n  labels:\n{labels}spec: {{template: {{spec: {{domain: {{}}}}}}}}\n"
     );
+    let selector = format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  selector:\n   matchLabels:\n{labels}  template:\n   metadata:\n    labels:\n{}   spec: {{containers: [{{name: a, image: b}}]}}\n",
+        labels.replace("    k", "     k")
+    );
     let pod = format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n{labels}");
-    let scratch = Scratch::with(&[("vm.yml", vm.as_str()), ("pod.yml", pod.as_str())]);
+    let scratch = Scratch::with(&[("vm.yml", vm.as_str()), ("pod.yml", pod.as_str()), ("d.yml", selector.as_str())]);
+    // Looking up each of them among all of the others took half a minute.
+    let (exit, _, stderr) = scratch.run(&["kubernetes", "validate", "d.yml", "--limit-time", "5s"]);
+    assert_eq!(exit, 0, "{stderr}");
     for command in [
         &["kubevirt", "validate", "vm.yml"][..],
         &["kubevirt", "lint", "vm.yml"],
@@ -205,4 +234,35 @@ fn commands_that_check_have_limits() {
         assert!(stderr.contains("memory limit exceeded (--limit-memory 1MiB)"), "{command:?} {stderr}");
         assert_ne!(scratch.run(&[command, &["--limit-memory", "1GiB"]].concat()).2, stderr);
     }
+}
+
+/// Inputs that took minutes: each is done soon, or ends at its limit.
+#[test]
+fn hostile_inputs_end() {
+    let description = "#@data/values-schema\n---\n#@schema/desc \"x\" * 200000000\na: 1\n";
+    for (name, text, args) in [
+        ("schema.yml", description, &["--data-values-schema-inspect", "-o", "values"][..]),
+        ("schema.yml", description, &["--data-values-schema-inspect", "-o", "markdown"]),
+        ("schema.yml", description, &["--data-values-schema-inspect", "-o", "html"]),
+    ] {
+        let scratch = Scratch::with(&[("t.yml", "a: 1\n"), (name, text)]);
+        let limits = ["-f", ".", "--limit-time", "500ms", "--limit-memory", "300MiB"];
+        let (exit, stdout, stderr) = scratch.run(&[&limits, args].concat());
+        assert!(exit == 1 && stdout.is_empty() && stderr.contains("limit exceeded"), "{args:?}: {stderr}");
+    }
+
+    // Keys that are collections are hashed, too.
+    let keys = "? [a]\n: b\n".repeat(100_000);
+    assert_eq!(Scratch::with(&[("t.yml", keys.as_str())]).run(&["-f", "t.yml"]).0, 0);
+}
+
+/// The message about items that an overlay matches names a thousand of them.
+#[test]
+fn many_matches_are_counted() {
+    let items = format!("---\nlist:\n{}", "- name: a\n".repeat(3000));
+    let overlay = "#@ load(\"@ytt:overlay\", \"overlay\")\n#@overlay/match by=overlay.all\n---\nlist:\n#@overlay/match by=\"name\"\n- name: a\n";
+    let scratch = Scratch::with(&[("t.yml", items.as_str()), ("overlay.yml", overlay)]);
+    let (exit, _, stderr) = scratch.run(&["-f", "."]);
+    assert!(exit == 1 && stderr.contains("to be 1, but was 3000 (lines: t.yml:10, t.yml:100, "), "{stderr}");
+    assert!(stderr.contains(" and 2000 more)"), "{stderr}");
 }

@@ -29,14 +29,31 @@ fn a_new_project_works_and_is_never_overwritten() {
     assert_eq!(scratch.run(&["build"]), (0, String::new(), String::new()));
     let (exit, stdout, stderr) = scratch.run(&["test"]);
     assert_eq!((exit, stderr.as_str()), (0, ""), "{stdout}");
-    let (exit, _, stderr) = scratch.run(&["fmt", "--check", "values"]);
-    assert_eq!((exit, stderr.as_str()), (0, ""));
+    // Its output directories, which a build has written, are not formatted.
+    for path in [&[][..], &["."]] {
+        assert_eq!(scratch.run(&[&["fmt", "--check"][..], path].concat()), (0, String::new(), String::new()));
+    }
+    assert_eq!(scratch.run(&["fmt", "--check", "out/dev"]).1, "out/dev/app.yml\n");
     scratch.write("values/dev.yml", "name: mine\n");
     fs::remove_file(scratch.0.join("ytterby.yml")).unwrap();
     let (exit, stdout, stderr) = scratch.run(&["init"]);
     assert_eq!((exit, stdout.as_str()), (1, ""));
     assert!(stderr.contains("values/dev.yml") && stderr.contains("nothing was written"), "{stderr}");
     assert!(!scratch.0.join("ytterby.yml").exists());
+}
+
+#[test]
+fn fmt_without_paths_formats_what_the_project_names() {
+    let project = "files: [config, config/a.yml]\ntargets: {dev: {values: [values.yml], output: out}}\n";
+    let files = [("config/a.yml", "a:   1\n"), ("values.yml", "b:   1\n"), ("other.yml", "c:   1\n")];
+    let scratch = Scratch::with(&[&files[..], &[("ytterby.yml", project)]].concat());
+    let listed = "config/a.yml\nvalues.yml\nytterby.yml\n".to_owned();
+    assert_eq!(scratch.run(&["fmt", "--check"]), (1, listed.clone(), String::new()));
+    assert_eq!(scratch.run(&["fmt", "--write"]), (0, listed, String::new()));
+    assert_eq!(scratch.run(&["fmt", "--check"]), (0, String::new(), String::new()));
+    let empty = Scratch::new();
+    let (exit, _, stderr) = empty.run(&["fmt", "--check"]);
+    assert!(exit == 1 && stderr.contains("hint: name files or directories"), "{stderr}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::model::{Field, Model, When, model};
 use super::schema::json_schema_of_slot;
 use crate::node::Node;
 use crate::run::Run;
-use crate::schema::{Combination, Example, Kind, Schema, Shapes, Type};
+use crate::schema::{Combination, DEPRECATED, Example, Kind, Schema, Shapes, Type};
 use crate::validate::{Described, Detail};
 
 /// The impact of a change on users of a schema.
@@ -187,7 +187,7 @@ fn plain_items(field: &Field, fields: &HashMap<&str, Vec<usize>>, other: &Model)
         ty: field.ty.clone(),
         type_name: field.type_name.clone(),
         nullable: ty.item.nullable,
-        deprecated: None,
+        remarks: Vec::new(),
         secret: array.secret,
         examples: Vec::new(),
         rules: Vec::new(),
@@ -243,7 +243,7 @@ impl Changes {
         if !same_default(old, new) {
             self.add(Impact::Minor, path, "default changed");
         }
-        match (&old.deprecated, &new.deprecated) {
+        match (old.deprecated(), new.deprecated()) {
             (None, Some(_)) => self.add(Impact::Minor, path, "deprecated"),
             (Some(_), None) => self.add(Impact::Patch, path, "no longer deprecated"),
             _ => {}
@@ -253,10 +253,15 @@ impl Changes {
             (true, false) => self.add(Impact::Patch, path, "no longer secret"),
             _ => {}
         }
-        let notice_changed = matches!((&old.deprecated, &new.deprecated), (Some(old), Some(new)) if old != new);
+        // A deprecation that begins or ends is a change of its own.
+        let is_known = old.deprecated().is_some() != new.deprecated().is_some();
+        let remarks = |field: &Field| {
+            let others = field.remarks.iter().filter(|remark| !(is_known && remark.name == DEPRECATED));
+            others.map(|remark| (remark.name, remark.text.clone())).collect::<Vec<_>>()
+        };
         if old.title != new.title
             || old.documentation != new.documentation
-            || notice_changed
+            || remarks(old) != remarks(new)
             || reworded
             || !same_examples(&old.examples, &new.examples)
         {

@@ -57,10 +57,8 @@ fn row(out: &mut String, field: &Field) {
 }
 
 fn description(field: &Field) -> String {
-    let mut parts = Vec::new();
-    if let Some(notice) = &field.deprecated {
-        parts.push(format!("**Deprecated:** {notice}"));
-    }
+    let remarks = field.remarks.iter().map(|remark| format!("**{}:** {}", remark.label(), remark.text));
+    let mut parts: Vec<String> = remarks.collect();
     parts.extend(field.documentation.as_ref().map(ToString::to_string));
     parts.extend(must_be(&field.rules));
     if field.secret {

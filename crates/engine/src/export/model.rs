@@ -1,13 +1,15 @@
 //! The documentation of a schema: one list of fields, depth first, that every format renders.
 
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use super::defaults::rules_hold;
 use super::schema::is_made_of_items;
 use crate::node::{self, Node};
 use ytterby_diag::{Pos, REDACTED};
 
-use crate::schema::{Allowed, Docs, Example, MapType, Presence, Schema, Shapes, Slot, Type, redact};
+use crate::schema::{
+    Allowed, DEPRECATED, Docs, Example, MapType, Presence, Remark, Schema, Shapes, Slot, Type, redact,
+};
 use crate::validate::{Described, Detail};
 
 /// The documentation of a schema.
@@ -38,7 +40,7 @@ pub(crate) struct Field {
     pub nullable: bool,
     pub default: Option<Node>,
     pub required: bool,
-    pub deprecated: Option<Str>,
+    pub remarks: Vec<Remark>,
     pub secret: bool,
     pub examples: Vec<Example>,
     pub rules: Vec<Described>,
@@ -49,6 +51,13 @@ pub(crate) struct Field {
     pub own_default: Option<Node>,
     /// Where it is declared.
     pub pos: Pos,
+}
+
+impl Field {
+    /// The notice about its deprecation.
+    pub fn deprecated(&self) -> Option<&Str> {
+        self.remarks.iter().find(|remark| remark.name == DEPRECATED).map(|remark| &remark.text)
+    }
 }
 
 /// When a field is present.
@@ -74,6 +83,7 @@ impl Described {
 /// The fields of a schema.
 pub(crate) fn model(schema: &Schema, detail: Detail<'_>) -> Model {
     let root = &schema.root;
+    charge_texts(&root.docs);
     let mut walk = Walk { fields: Vec::new(), detail };
     let above = Above { id: String::new(), path: String::new(), name: String::new(), depth: 0, secret: root.secret };
     walk.children(&root.ty, &above);
@@ -86,6 +96,14 @@ pub(crate) fn model(schema: &Schema, detail: Detail<'_>) -> Model {
         nullable: root.nullable || lists_null(&root.ty),
         fields: walk.fields,
     }
+}
+
+/// Charges the copies of titles and descriptions while they are escaped and laid out.
+pub(super) fn charge_texts(docs: &Docs) {
+    const COPIES: usize = 5;
+    let texts = [&docs.title, &docs.description, &docs.deprecated];
+    let bytes: usize = texts.into_iter().flatten().map(|text| text.len()).sum();
+    budget::or_unwind(budget::text(COPIES * bytes));
 }
 
 /// The field above.
@@ -180,7 +198,8 @@ impl Walk<'_> {
     }
 
     fn field(&self, slot: &Slot, at: &Above, shows: Shows, presence: When) -> Field {
-        let Docs { title, description, deprecated, examples } = &slot.docs;
+        let Docs { title, description, examples, .. } = &slot.docs;
+        charge_texts(&slot.docs);
         let is_map = matches!(slot.ty, Type::Map(_)) && !slot.default.is_null();
         let redacted = |value: &Node| match self.detail {
             // It is compared, not shown.
@@ -203,7 +222,7 @@ impl Walk<'_> {
             nullable: slot.nullable || lists_null(&slot.ty),
             default: (shows_default && !is_map).then(|| redacted(&slot.default)),
             required: slot.required.is_some(),
-            deprecated: deprecated.clone(),
+            remarks: slot.docs.remarks(),
             secret: at.secret,
             examples: examples.collect(),
             rules: rules(slot, self.detail),

@@ -221,10 +221,13 @@ impl Dialect<'_> {
         if let Some(description) = given(&docs.description) {
             keywords.set("description", Node::str(description));
         }
-        match (&docs.deprecated, self.target) {
-            (None, _) => {}
-            (Some(notice), Target::Crd) => add_to_description(keywords, &format!("Deprecated: {notice}.")),
-            (Some(_), _) => keywords.flag("deprecated", true),
+        for remark in docs.remarks() {
+            if self.target == Target::Crd {
+                add_to_description(keywords, &format!("{}: {}.", remark.label(), remark.text));
+            } else {
+                let (name, value) = remark.keyword;
+                keywords.set(name, value);
+            }
         }
         let is_shown = |example: &&Example| !place.secret && redact(&example.value, slot).same(&example.value);
         let mut examples = docs.examples.iter().filter(is_shown).peekable();

@@ -12,7 +12,7 @@ use ytterby_diag::Pos;
 use super::defaults::default_holds;
 use super::keywords::array;
 use super::markdown::json_text;
-use super::model::{lists_null, must_be, rules, type_name};
+use super::model::{charge_texts, lists_null, must_be, rules, type_name};
 use crate::library::FileDocuments;
 use crate::node::{Document, DocumentSet, Map, MapItem, Node, Scalar};
 use crate::output;
@@ -148,14 +148,15 @@ impl File {
     /// The documentation of a slot.
     fn remarks(&mut self, slot: &Slot) {
         let docs = &slot.docs;
+        charge_texts(docs);
         for text in [&docs.title, &docs.description].into_iter().flatten() {
             self.remark(&text.to_str());
         }
         if slot.secret {
             self.remark("Secret.");
         }
-        if let Some(notice) = &docs.deprecated {
-            self.remark(&format!("Deprecated: {notice}"));
+        for remark in docs.remarks() {
+            self.remark(&format!("{}: {}", remark.label(), remark.text));
         }
         if matches!(slot.ty, Type::Union(_) | Type::Shapes(_)) || slot.nullable {
             let null = if slot.nullable || lists_null(&slot.ty) { " or null" } else { "" };

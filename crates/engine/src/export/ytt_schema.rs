@@ -31,7 +31,7 @@ fn field(field: &Field) -> Node {
     items.extend(flag("nullable", field.nullable));
     items.extend(field.default.clone().map(|default| item("default", default)));
     items.extend(flag("required", field.required));
-    items.extend(field.deprecated.clone().map(|notice| item("deprecated", Node::str(notice))));
+    items.extend(field.remarks.iter().map(|remark| item(remark.name, Node::str(remark.text.clone()))));
     items.extend(flag("secret", field.secret));
     if !field.examples.is_empty() {
         let examples = field.examples.iter().map(|example| {

@@ -8,6 +8,14 @@ mod compile;
 mod satisfiable;
 mod schema;
 
+use crate::annotation::{Ann, Level};
 pub use crate::overlay_record::OverlayRecord;
 pub use compile::{Compiled, compile_files, marked_files, source_of};
-pub use schema::{DeclaredShape, DeclaredValue, Literal, RuleFact, RuleVerdict, SchemaFacts, schema_facts};
+pub use schema::{DeclaredShape, DeclaredValue, Literal, RuleFact, SchemaFacts, StaticVerdict, schema_facts};
+
+/// Whether the arguments of an annotation (its name without `@`) are texts for people or examples,
+/// and not code that decides something.
+pub fn is_prose(annotation: &str) -> bool {
+    let ann = Ann::from_name(annotation.as_bytes(), Level::Ytterby);
+    ann.is_some_and(|ann| ann.takes_text() || matches!(ann, Ann::SchemaExample | Ann::SchemaExamples))
+}

@@ -16,7 +16,7 @@ use crate::validate::{Check, Rule, Rules};
 
 /// A fact about a rule that does not depend on the value.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum RuleVerdict {
+pub enum StaticVerdict {
     /// Every value of the type is valid.
     Holds,
     /// Every value that another rule accepts is valid; the text of that rule.
@@ -39,12 +39,12 @@ impl Rules {
         for (at, rule) in self.rules.iter().enumerate() {
             let verdict = match rule.named() {
                 None => rule.constant(),
-                Some(own) => always(own, ty, allows_null).then_some(RuleVerdict::Holds).or_else(|| {
+                Some(own) => always(own, ty, allows_null).then_some(StaticVerdict::Holds).or_else(|| {
                     let implied = |other: usize, by: &Rc<dyn NamedRule>| {
                         other != at && implies(by, own) && !(other > at && implies(own, by))
                     };
                     let (by, _) = named.iter().find(|(other, by)| implied(*other, by))?;
-                    Some(RuleVerdict::ImpliedBy(self.rules[*by].must_be.clone()))
+                    Some(StaticVerdict::ImpliedBy(self.rules[*by].must_be.clone()))
                 }),
             };
             let verdict = verdict.or_else(|| self.excludes(at, &named, ty));
@@ -56,14 +56,14 @@ impl Rules {
     }
 
     /// Whether a rule rejects everything that the rules before it accept.
-    fn excludes(&self, at: usize, named: &[(usize, &Rc<dyn NamedRule>)], ty: &Type) -> Option<RuleVerdict> {
+    fn excludes(&self, at: usize, named: &[(usize, &Rc<dyn NamedRule>)], ty: &Type) -> Option<StaticVerdict> {
         let own = self.rules[at].named()?;
         let is_integer = matches!(ty, Type::Scalar(Kind::Int));
         if let [.., last] = &own.limits()[..] {
             let is_negative =
                 |limit: &Limit| matches!(limit, Limit::AtMost(Quantity::Length, most) if most.number < 0.0);
             if is_negative(last) {
-                return Some(RuleVerdict::Fails);
+                return Some(StaticVerdict::Fails);
             }
         }
         let text = |other: usize| self.rules[other].must_be.clone();
@@ -71,7 +71,7 @@ impl Rules {
             let limits = rule.limits();
             let own_limits = own.limits();
             if limits.iter().any(|limit| own_limits.iter().any(|own| conflict(limit, own, is_integer))) {
-                return Some(RuleVerdict::Excludes(text(*other)));
+                return Some(StaticVerdict::Excludes(text(*other)));
             }
         }
         // The last of the rules about a list reports for all that no member is left.
@@ -83,12 +83,12 @@ impl Rules {
                     if named.len() > 1 && !members.is_empty() && !members.iter().any(is_valid) {
                         let first = named.iter().map(|(at, _)| *at).find(|first| first != other);
                         let other = if *other == at { first.unwrap_or(*other) } else { *other };
-                        return Some(RuleVerdict::Excludes(text(other)));
+                        return Some(StaticVerdict::Excludes(text(other)));
                     }
                 }
             }
             if is_integer && named.len() > 1 && nothing_left(named) {
-                return Some(RuleVerdict::Excludes(text(named[0].0)));
+                return Some(StaticVerdict::Excludes(text(named[0].0)));
             }
         }
         None
@@ -104,13 +104,13 @@ impl Rule {
     }
 
     /// The verdict of a lambda that returns a constant.
-    fn constant(&self) -> Option<RuleVerdict> {
+    fn constant(&self) -> Option<StaticVerdict> {
         let Check::Custom(custom) = &self.check else { return None };
         let Value::Function(function) = custom.function() else { return None };
         let (ast, body) = function.lambda()?;
         match &ast[ast.unparen(body)].kind {
-            ExprKind::Ident(name) if *name == "True" => Some(RuleVerdict::Holds),
-            ExprKind::Ident(name) if *name == "False" => Some(RuleVerdict::Fails),
+            ExprKind::Ident(name) if *name == "True" => Some(StaticVerdict::Holds),
+            ExprKind::Ident(name) if *name == "False" => Some(StaticVerdict::Fails),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ytterby_diag::{Cause, Diagnostic, Failure, Id, Part, Pos, Sources};
 use ytterby_yaml::Scalar;
 
-pub use super::satisfiable::RuleVerdict;
+pub use super::satisfiable::StaticVerdict;
 use crate::api::{Options, Silent};
 use crate::deep;
 use crate::input::InputFile;
@@ -93,7 +93,7 @@ pub struct RuleFact {
     /// Its requirement: `length >= 0`.
     pub text: String,
     /// The fact about it.
-    pub verdict: RuleVerdict,
+    pub verdict: StaticVerdict,
 }
 
 /// The schema of a library; `library` is its name, outermost first, and empty for the root. `None` if there is no

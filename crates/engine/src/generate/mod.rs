@@ -1,4 +1,4 @@
-//! Generates legal data values from a schema and its rules.
+//! Generates valid data values from a schema and its rules.
 //!
 //! [`Space`](space::Space) lists the choices in a schema, [`interesting`] the values worth trying for each. Documents are
 //! assembled from them and then merged and validated like a values file: only accepted ones are returned, so that rules
@@ -53,7 +53,7 @@ impl GenerateOptions {
     }
 }
 
-/// Documents of legal data values.
+/// Documents of valid data values.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Generated {
@@ -111,7 +111,7 @@ impl ValuesDocument {
 /// `options`.
 ///
 /// # Errors
-/// If there is no schema, if it is wrong, or if no legal values were found.
+/// If there is no schema, if it is wrong, or if no valid values were found.
 pub fn generate(
     files: Vec<InputFile>,
     options: &Options,
@@ -149,7 +149,7 @@ fn unsatisfied(maker: &Maker<'_>, why: &Failure) -> Failure {
         _ => reason.message.plain().into_owned(),
     };
     let texts: Vec<String> = reasons.iter().take(3).map(told).collect();
-    let text = format!("no legal values were found in {} draws; {}", maker.rejected, texts.join("; "));
+    let text = format!("no valid values were found in {} draws; {}", maker.rejected, texts.join("; "));
     let mut problem = Diagnostic::error(Id::GEN_UNSATISFIED, text);
     if let Some(first) = reasons.first() {
         problem.labels.clone_from(&first.labels);
@@ -180,7 +180,7 @@ fn documents(run: &Rc<Run>, files: Vec<InputFile>, how: &GenerateOptions) -> Res
     let mut seen: HashSet<String> = HashSet::new();
     let mut refused: Option<Failure> = None;
     let mut number = 0;
-    // Stop eventually if hardly anything is legal.
+    // Stop eventually if hardly anything is valid.
     let most = how.count.saturating_mul(6).saturating_add(200);
     while found.len() < how.count && number < most {
         let proposal = space.propose(&mut maker, number);

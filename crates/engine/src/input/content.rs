@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use ytterby_diag::{Failure, Id};
+use ytterby_text::Str;
 
-type Bytes = Result<Arc<[u8]>, Failure>;
+type Bytes = Result<Str, Failure>;
 
 /// Bytes of an input. The host defines how to read them; they are read once, when they are first
 /// needed, if ever. A directory can contain gigabytes that no template uses, and pipes without a
@@ -15,7 +16,7 @@ pub struct Content(Arc<LazyLock<Bytes, Box<dyn FnOnce() -> Bytes + Send>>>);
 
 impl Content {
     /// Bytes in memory.
-    pub fn new(bytes: impl Into<Arc<[u8]>>) -> Content {
+    pub fn new(bytes: impl Into<Str>) -> Content {
         let bytes = bytes.into();
         Content::later(move || Ok(bytes))
     }

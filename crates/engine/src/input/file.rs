@@ -1,8 +1,7 @@
 //! One input file, with its kind and role as its name and marks determine them.
 
-use std::sync::Arc;
-
 use ytterby_diag::{Origin, Source};
+use ytterby_text::Str;
 
 use super::Content;
 
@@ -61,7 +60,7 @@ impl InputFile {
     }
 
     /// The source with its bytes.
-    pub(crate) fn source(&self, bytes: Arc<[u8]>) -> Source {
+    pub(crate) fn source(&self, bytes: Str) -> Source {
         Source::new(self.path.clone(), bytes).with_place(self.place.as_deref()).with_origin(self.origin)
     }
 

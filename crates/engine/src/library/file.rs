@@ -70,7 +70,7 @@ impl SharedFile {
     }
 
     /// The bytes, and their source.
-    fn source(&self, run: &Run) -> Result<(FileId, Arc<[u8]>), Failure> {
+    fn source(&self, run: &Run) -> Result<(FileId, Str), Failure> {
         let bytes = self.input.content.read()?;
         let file = *self.source.get_or_init(|| run.add_shared_source(self.input.source(bytes.clone())));
         Ok((file, bytes))
@@ -169,7 +169,7 @@ impl File {
     }
 
     /// The bytes, and their source.
-    pub fn source(&self, run: &Run) -> Result<(FileId, Arc<[u8]>), Failure> {
+    pub fn source(&self, run: &Run) -> Result<(FileId, Str), Failure> {
         self.shared.source(run)
     }
 
@@ -188,7 +188,7 @@ impl File {
             run.debug(|| format!("## parse {} ({} bytes)\n", self.path(), bytes.len()));
             let _span = profile::span(SpanKind::Parse, || Str::from(self.path()));
             let options = ReadOptions { strict, comments: self.has_code(), ..run.read_options() };
-            let tree = ytterby_yaml::parse(&bytes, file, &options).map_err(|error| {
+            let tree = ytterby_yaml::parse_shared(&bytes, file, &options).map_err(|error| {
                 let failure = Failure::from(Diagnostic::from(error));
                 failure.doing(format!("Unmarshaling YAML template '{}'", self.input().described(run.ytt_minor())))
             })?;
@@ -263,14 +263,13 @@ impl File {
     }
 
     /// The compiled text template; the bytes for plain text.
-    pub fn text_template(&self, run: &Run) -> Result<Result<Rc<Template>, Arc<[u8]>>, Failure> {
+    pub fn text_template(&self, run: &Run) -> Result<Result<Rc<Template>, Str>, Failure> {
         let (file, bytes) = self.source(run)?;
         if !self.has_code() {
             return Ok(Err(bytes));
         }
         let compile = || {
-            let text = String::from_utf8_lossy(&bytes);
-            CompiledTemplate::text(&text, file, run)
+            CompiledTemplate::text(&bytes, file, run)
                 .map_err(|error| self.compile_failure(run, error, "Parsing text template", "Evaluating text template"))
         };
         self.cached(run, TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile).map(Ok)
@@ -297,7 +296,7 @@ impl File {
                 let tree = self.tree(run, strict).ok()?;
                 template::yaml_syntax(&tree, run, unknown)
             }
-            FileKind::Text => template::text_syntax(&String::from_utf8_lossy(&bytes), file, run),
+            FileKind::Text => template::text_syntax(&bytes, file, run),
             FileKind::Starlark => template::starlark_syntax(&bytes, file, run),
             FileKind::Data => None,
         };

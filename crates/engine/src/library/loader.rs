@@ -40,7 +40,7 @@ pub(crate) struct Place {
 }
 
 /// Creates `@ytt:library` for a file at a place.
-type MakeLibraryModule = dyn Fn(&Rc<Loader>, &Place) -> Value;
+type MakeLibraryModule = dyn Fn(&Place) -> stdlib::Module;
 
 /// Evaluates files with one set of data values.
 pub(crate) struct Loader {
@@ -85,7 +85,7 @@ impl Loader {
         run: &Rc<Run>,
         options: LoaderOptions,
         values: Node,
-        library_module: impl Fn(&Rc<Loader>, &Place) -> Value + 'static,
+        library_module: impl Fn(&Place) -> stdlib::Module + 'static,
     ) -> Rc<Loader> {
         Rc::new(Loader {
             run: run.clone(),
@@ -145,7 +145,7 @@ impl Loader {
     pub fn text(self: &Rc<Loader>, eval: &mut Eval, place: &Place, file: &Rc<File>) -> Result<Str, Failure> {
         let template = match file.text_template(&self.run)? {
             Ok(template) => template,
-            Err(bytes) => return Ok(Str::new(bytes)),
+            Err(bytes) => return Ok(bytes),
         };
         match self.evaluate(eval, place, file, &template, "Evaluating text template")?.built {
             Some(Built::Text(text)) => Ok(text),
@@ -262,19 +262,17 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
 /// The module `@ytt:name` for the file of `context`.
 fn standard(name: &str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error> {
     let loader = &context.loader;
-    let run = &loader.run;
+    let (run, level) = (&loader.run, loader.run.level);
     if let Some(exports) = stdlib::find(run, name) {
         return Ok(exports);
     }
-    match name {
-        "data" => Ok(stdlib::exports(loader.data_module(&context.place)?)),
-        "library" => {
-            let module = (loader.library_module)(loader, &context.place);
-            Ok(Rc::new(Exports::new([(Str::from("library"), module)])))
-        }
-        "template" => Ok(stdlib::exports(stdlib::template::module(&context.ops, Record::of(&context.loader.run)))),
-        _ => Err(stdlib::unknown_module(name, run.level)),
-    }
+    let module = match name {
+        "data" => loader.data_module(&context.place)?,
+        "library" => (loader.library_module)(&context.place),
+        "template" => stdlib::template::module(&context.ops, Record::of(run)),
+        _ => return Err(stdlib::unknown_module(name, level)),
+    };
+    Ok(stdlib::exports(module, level))
 }
 
 enum Target<'a> {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use ytterby_diag::{Diagnostic, Failure, Id, Part, Pos, Text};
-use ytterby_starlark::{Eval, Value};
+use ytterby_starlark::Eval;
 use ytterby_text::profile::phase;
 
 use super::{Evaluated, FileDocuments, FileInLibrary, LibraryRun, Loader, module};
@@ -40,9 +40,7 @@ impl LibraryRun {
     /// A loader with data values.
     fn loader(&self, values: &Document, waiting: &Rc<Waiting>) -> Rc<Loader> {
         let (this, waiting) = (self.clone(), waiting.clone());
-        Loader::new(&self.run, self.options, values.value.clone(), move |_, place| {
-            Value::host(module::module(&this, place, &waiting))
-        })
+        Loader::new(&self.run, self.options, values.value.clone(), move |place| module::module(&this, place, &waiting))
     }
 
     /// The schema, with the additions of others.

@@ -29,6 +29,13 @@ const NODE_BYTES: usize = 64;
 
 /// A Starlark value as a node. The error is a message without position.
 pub(crate) fn from_value(value: &Value) -> Result<FragmentData, String> {
+    // Most values are such scalars: a third of the instructions of the general way.
+    if let Value::Str(_) | Value::Int(_) | Value::Bool(_) | Value::None = value
+        && let Some(scalar) = scalar_from_value(value)
+    {
+        budget::memory(NODE_BYTES).and_then(|()| budget::work(1)).map_err(|exceeded| exceeded.to_string())?;
+        return Ok(FragmentData::Node(Node::Scalar(scalar)));
+    }
     if let Some(fragment) = value.downcast::<Fragment>() {
         return Ok(fragment.data().clone());
     }
@@ -41,14 +48,7 @@ pub(crate) fn node_from_value(value: &Value) -> Result<Node, String> {
 }
 
 fn node_at_depth(value: &Value, depth: usize, nodes_left: &Cell<u32>) -> Result<Node, String> {
-    if depth > MAX_DEPTH {
-        return Err(format!("a value nested deeper than {MAX_DEPTH} levels cannot be YAML (does it contain itself?)"));
-    }
-    match nodes_left.get().checked_sub(1) {
-        Some(left) => nodes_left.set(left),
-        None => return Err(format!("a value of more than {MAX_NODES} nodes cannot be YAML")),
-    }
-    budget::memory(NODE_BYTES).and_then(|()| budget::work(1)).map_err(|exceeded| exceeded.to_string())?;
+    count_node(depth, nodes_left)?;
     let array = |items: &mut dyn Iterator<Item = Value>| -> Result<Node, String> {
         let items = items.map(|item| Ok(ArrayItem::new(node_at_depth(&item, depth + 1, nodes_left)?, Pos::UNKNOWN)));
         Ok(Node::array(Array { items: items.collect::<Result<_, String>>()?, origin: Origin::Code }))
@@ -66,6 +66,9 @@ fn node_at_depth(value: &Value, depth: usize, nodes_left: &Cell<u32>) -> Result<
                 };
             }
             if let Some(fields) = host.downcast_ref::<Struct>() {
+                if let Some(map) = fields.unread_map() {
+                    return code_map(map, depth, nodes_left);
+                }
                 return map_of(
                     fields.fields().iter().map(|(name, value)| (Value::Str(name.clone()), value.clone())),
                     depth,
@@ -79,6 +82,47 @@ fn node_at_depth(value: &Value, depth: usize, nodes_left: &Cell<u32>) -> Result<
         }
         scalar => scalar_from_value(scalar).map(Node::Scalar).ok_or_else(|| not_yaml(scalar)),
     }
+}
+
+/// Counts and charges a node.
+fn count_node(depth: usize, nodes_left: &Cell<u32>) -> Result<(), String> {
+    if depth > MAX_DEPTH {
+        return Err(format!("a value nested deeper than {MAX_DEPTH} levels cannot be YAML (does it contain itself?)"));
+    }
+    match nodes_left.get().checked_sub(1) {
+        Some(left) => nodes_left.set(left),
+        None => return Err(format!("a value of more than {MAX_NODES} nodes cannot be YAML")),
+    }
+    budget::memory(NODE_BYTES).and_then(|()| budget::work(1)).map_err(|exceeded| exceeded.to_string())
+}
+
+/// Converts data values that no code has read. The result is the same as converting them to values
+/// of code and those back with [`node_at_depth`], without creating these values.
+fn code_node(node: &Node, depth: usize, nodes_left: &Cell<u32>) -> Result<Node, String> {
+    count_node(depth, nodes_left)?;
+    match node {
+        Node::Scalar(scalar) => Ok(Node::Scalar(scalar.clone())),
+        Node::Map(map) => code_map(map, depth, nodes_left),
+        Node::Array(array) => {
+            let item =
+                |item: &ArrayItem| Ok(ArrayItem::new(code_node(&item.value, depth + 1, nodes_left)?, Pos::UNKNOWN));
+            let items = array.items.iter().map(item).collect::<Result<_, String>>()?;
+            Ok(Node::array(Array { items, origin: Origin::Code }))
+        }
+    }
+}
+
+fn code_map(map: &Map, depth: usize, nodes_left: &Cell<u32>) -> Result<Node, String> {
+    let item = |item: &MapItem| {
+        let key = match &item.key {
+            Scalar::Str(_) => item.key.clone(),
+            other => Scalar::from(&*key_text(other)),
+        };
+        Ok(MapItem::new(key, code_node(&item.value, depth + 1, nodes_left)?, Pos::UNKNOWN))
+    };
+    let mut map = Map::from_items(map.iter().map(item).collect::<Result<_, String>>()?);
+    map.origin = Origin::Code;
+    Ok(Node::map(map))
 }
 
 fn map_of(pairs: impl Iterator<Item = (Value, Value)>, depth: usize, nodes_left: &Cell<u32>) -> Result<Node, String> {
@@ -331,5 +375,37 @@ pub(crate) fn go_type_name(value: &Value) -> &'static str {
             None => "*orderedmap.Map",
         },
         _ => "<nil>",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ytterby_diag::FileId;
+
+    use super::*;
+    use crate::node::values_of;
+
+    /// Requests all fields of structs.
+    fn read_all(value: &Value) {
+        if let Some(fields) = value.downcast::<Struct>() {
+            fields.fields().iter().for_each(|(_, value)| read_all(value));
+        }
+        if let Value::List(list) = value {
+            list.to_vec().iter().for_each(read_all);
+        }
+    }
+
+    #[test]
+    fn unread_values_become_the_same_nodes_as_read_ones() {
+        for text in ["{}", "[]", "a: 1", "a: {b: [x, {c: null, 1: y}], d: 1.5, e: 18446744073709551615}\nf: []\ng: {}"]
+        {
+            let tree = ytterby_yaml::parse(text.as_bytes(), FileId(0), &Default::default()).expect("it is YAML");
+            let node = from_tree(&tree, tree.documents()[0].value);
+            let (unread, read) = (values_of(&node), values_of(&node));
+            read_all(&read);
+            let shown = |value| format!("{:?}", node_from_value(value));
+            assert_eq!(shown(&unread), shown(&read), "{text}");
+            assert!(!shown(&unread).contains("Yaml"), "{text}");
+        }
     }
 }

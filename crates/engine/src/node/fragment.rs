@@ -174,7 +174,7 @@ impl HostValue for Fragment {
         })
     }
 
-    fn freeze(&self) {
+    fn freeze_into(&self, _contents: &mut Vec<Value>) {
         self.is_frozen.set(true);
     }
 

@@ -59,7 +59,10 @@ impl Map {
     /// The index of the item with this key.
     pub fn find(&self, key: &Scalar) -> Option<usize> {
         if self.items.len() <= LINEAR {
-            return self.items.iter().position(|item| item.key == *key);
+            return match key {
+                Scalar::Str(text) => self.find_text(text),
+                key => self.items.iter().position(|item| item.key == *key),
+            };
         }
         let index = self.index.get_or_init(|| Box::new(build_index(&self.items)));
         index.find(hash(key), |&at| self.items[at as usize].key == *key).map(|&at| at as usize)
@@ -93,15 +96,23 @@ impl Map {
     }
 
     /// Adds an item at the end.
+    #[inline]
     pub fn push(&mut self, item: MapItem) {
-        if let Some(index) = self.index.get_mut() {
-            let (items, key_hash, at) = (&self.items, hash(&item.key), self.items.len() as u32);
-            // For duplicate keys, the first is found.
-            if index.find(key_hash, |&at| items[at as usize].key == item.key).is_none() {
-                index.insert_unique(key_hash, at, |&at| hash(&items[at as usize].key));
-            }
+        if self.index.get().is_some() {
+            self.note_key(&item.key);
         }
         self.items.push(item);
+    }
+
+    /// Adds the key of the next item to the index.
+    fn note_key(&mut self, key: &Scalar) {
+        let (items, key_hash, at) = (&self.items, hash(key), self.items.len() as u32);
+        // For duplicate keys, the first is found.
+        if let Some(index) = self.index.get_mut()
+            && index.find(key_hash, |&at| items[at as usize].key == *key).is_none()
+        {
+            index.insert_unique(key_hash, at, |&at| hash(&items[at as usize].key));
+        }
     }
 
     /// Adds `key: value` at the end, with no position.
@@ -109,9 +120,16 @@ impl Map {
         self.push(MapItem::new(key.into(), value.into(), Pos::UNKNOWN));
     }
 
-    /// Frees unused capacity.
-    pub fn shrink_to_fit(&mut self) {
-        self.items.shrink_to_fit();
+    /// The last item, mutable except for its key.
+    pub fn last_mut(&mut self) -> Option<&mut MapItem> {
+        self.items.last_mut()
+    }
+
+    /// Frees unused capacity if it is more than a third.
+    pub fn shrink_if_wasteful(&mut self) {
+        if self.items.len() * 3 / 2 < self.items.capacity() {
+            self.items.shrink_to_fit();
+        }
     }
 
     /// Removes the last item.
@@ -153,17 +171,7 @@ fn build_index(items: &[MapItem]) -> HashTable<u32> {
 /// A hash that is equal for equal scalars.
 pub(crate) fn hash(key: &Scalar) -> u64 {
     let mut hasher = FxHasher::default();
-    match key {
-        Scalar::Null => 0u8.hash(&mut hasher),
-        Scalar::Bool(value) => value.hash(&mut hasher),
-        Scalar::Int(value) => value.hash(&mut hasher),
-        Scalar::UInt(value) => value.hash(&mut hasher),
-        // 0.0 and -0.0 are equal and so must hash alike.
-        Scalar::Float(value) => (value + 0.0).to_bits().hash(&mut hasher),
-        Scalar::Str(value) => value.as_bytes().hash(&mut hasher),
-        // There are few, so comparing them suffices.
-        Scalar::Complex(_) => 1u8.hash(&mut hasher),
-    }
+    key.hash(&mut hasher);
     hasher.finish()
 }
 

@@ -87,6 +87,18 @@ impl Struct {
         Struct { source: Some(Source::new(map, lists)), ..Struct::default() }
     }
 
+    /// The map of data values that this is, if no field was requested and nobody watches reads:
+    /// nothing can differ from the map.
+    pub fn unread_map(&self) -> Option<&Map> {
+        let source = self.source.as_ref().filter(|_| self.fields.get().is_none())?;
+        let is_watched = source.lists.as_ref().is_some_and(|lists| lists.reads.is_some());
+        let is_unread = match &*source.made.borrow() {
+            Made::Few(fields) => fields.is_empty(),
+            Made::Many(fields) => fields.is_empty(),
+        };
+        (is_unread && !is_watched).then_some(&*source.map)
+    }
+
     /// The value of a field.
     pub fn get(&self, name: &Str) -> Option<Value> {
         if let (None, Some(source)) = (self.fields.get(), &self.source) {

@@ -96,6 +96,9 @@ impl<'r> Expects<'r> {
     }
 }
 
+/// Maximum number of positions in a message.
+const MAX_PLACES: usize = 1000;
+
 /// The number of matching items, and their positions if needed.
 #[derive(Clone, Copy)]
 pub(super) struct Matches<'a> {
@@ -106,12 +109,17 @@ pub(super) struct Matches<'a> {
 impl Matches<'_> {
     fn unmet(self, expected: impl std::fmt::Display) -> Unmet {
         let text = format!("Expected number of matched nodes to be {expected}, but was {}", self.count);
-        let places = (self.places)();
+        let mut places = (self.places)();
         let text = Text::new(text);
-        Unmet::Count(match places.is_empty() {
-            true => text,
-            false => text.then(" (lines: ").at_all(places).then(")"),
-        })
+        if places.is_empty() {
+            return Unmet::Count(text);
+        }
+        let end = match places.len().saturating_sub(MAX_PLACES) {
+            0 => ")".to_owned(),
+            more => format!(" and {more} more)"),
+        };
+        places.truncate(MAX_PLACES);
+        Unmet::Count(text.then(" (lines: ").at_all(places).then(end))
     }
 }
 

@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 use ytterby_starlark::{Args, Error, Eval, HostValue, Value};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use super::compare;
 use super::index::{self, Leaf};
@@ -64,6 +64,7 @@ impl Matcher {
     }
 
     fn decide(&self, eval: &mut Eval, place: Place<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
+        charge();
         match self {
             Matcher::All => Ok(true),
             Matcher::Index(wanted) => match place {
@@ -107,6 +108,7 @@ impl Matcher {
     }
 
     fn prepared_alone(&self) -> Prepared<'_> {
+        charge();
         let all = |matchers| -> Option<Vec<Prepared<'_>>> {
             let prepared = |matcher| Value::downcast::<Matcher>(matcher).map(Matcher::prepared_alone);
             <[Value]>::iter(matchers).map(prepared).collect()
@@ -125,6 +127,7 @@ impl Matcher {
 
     /// Which items can match at all.
     pub(super) fn hint(&self, right: &Node) -> Hint {
+        charge();
         match self {
             Matcher::Index(number) => Hint::Number(*number),
             Matcher::MapKey(name) => match value_of_key(right, name) {
@@ -161,6 +164,7 @@ impl Matcher {
     /// The leaves that an item must have, as far as known.
     pub(super) fn wanted(&self, right: &Node) -> Vec<Leaf> {
         const SHOWN: usize = 8;
+        charge();
         match self {
             Matcher::Subset(expected) => {
                 yaml(expected).map(|expected| index::leaves(&expected, SHOWN)).unwrap_or_default()
@@ -178,6 +182,7 @@ impl Matcher {
 
     /// Whether it calls functions of the program.
     pub(crate) fn calls_programs(&self) -> bool {
+        charge();
         let calls = |value: &Value| value.downcast::<Matcher>().is_none_or(Matcher::calls_programs);
         match self {
             Matcher::All | Matcher::Index(_) | Matcher::MapKey(_) | Matcher::Subset(_) => false,
@@ -202,12 +207,19 @@ impl Matcher {
 
 /// Whether the answer may depend on the place of an item.
 fn sees_places(matcher: &Value) -> bool {
+    charge();
     match matcher.downcast::<Matcher>() {
         None | Some(Matcher::Index(_)) => true,
         Some(Matcher::All | Matcher::MapKey(_) | Matcher::Subset(_)) => false,
         Some(Matcher::And(matchers) | Matcher::Or(matchers)) => matchers.iter().any(sees_places),
         Some(Matcher::Not(matcher)) => sees_places(matcher),
     }
+}
+
+/// Charges one matcher of those inside of others. `m = overlay.and_op(m, m)` doubles their number,
+/// so that a few lines of code make walks over them endless.
+fn charge() {
+    budget::or_unwind(budget::work(1));
 }
 
 /// A matcher ready for many items.
@@ -221,6 +233,7 @@ pub(super) enum Prepared<'m> {
 
 impl Prepared<'_> {
     pub(super) fn test(&self, eval: &mut Eval, place: Place<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
+        charge();
         match self {
             Prepared::Subset(expected) => Ok(compare::contains(left, expected)),
             Prepared::And(matcher, all) => {
@@ -348,10 +361,10 @@ impl HostValue for Matcher {
         self.test(eval, place, &left, &right).map(Value::Bool)
     }
 
-    fn freeze(&self) {
+    fn freeze_into(&self, contents: &mut Vec<Value>) {
         match self {
-            Matcher::Subset(value) | Matcher::Not(value) => value.freeze(),
-            Matcher::And(values) | Matcher::Or(values) => values.iter().for_each(Value::freeze),
+            Matcher::Subset(value) | Matcher::Not(value) => contents.push(value.clone()),
+            Matcher::And(values) | Matcher::Or(values) => contents.extend(values.iter().cloned()),
             Matcher::All | Matcher::Index(_) | Matcher::MapKey(_) => {}
         }
     }

@@ -90,6 +90,7 @@ impl SchemaInfo {
         let Model { title, documentation, rules, fields, .. } = model::model(schema, Detail::Texts);
         let text = |text: Option<ytterby_text::Str>| text.map(|text| text.to_string());
         let field = |field: model::Field| Field {
+            deprecated: text(field.deprecated().cloned()),
             path: field.path,
             name: field.name,
             depth: field.depth,
@@ -100,7 +101,6 @@ impl SchemaInfo {
             default: field.default.as_ref().and_then(value),
             required: field.required,
             secret: field.secret,
-            deprecated: text(field.deprecated),
             examples: field
                 .examples
                 .into_iter()

@@ -1,6 +1,6 @@
 //! The constants that code compares values with: `mode == "fast"`, `count > 3`.
 //!
-//! A free string has no end of legal values, and only one of them may enter a branch. The constants of comparisons, of
+//! A free string has no end of valid values, and only one of them may enter a branch. The constants of comparisons, of
 //! membership tests, of lookups in dicts and of regular expressions are worth trying. They are read off the syntax tree,
 //! so strings, comments and code over several lines cannot be mistaken for something else. A constant that is compared
 //! with the data value itself comes before others; one that turns out to be unrelated only costs a render.

@@ -1,19 +1,70 @@
 //! Annotations that document a node: description, title, examples, deprecation.
 //!
-//! Also the helpers that they share with the other schema annotations, which all have a fixed
-//! number of arguments.
+//! To add one, give it a field in [`Docs`], read it in [`read`], and name it in [`Docs::remarks`]:
+//! all exports show remarks. The helpers are shared with the other schema annotations, which all
+//! have a fixed number of arguments.
 
 use ytterby_diag::{By, Cause, Failure, Pos, SchemaBlock as Block, SchemaReport, Text};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
 use super::check;
-use super::{Docs, Example, Slot, placed};
+use super::{Slot, placed};
 use crate::annotation::{Ann, Annotation};
-use crate::node::{Annotated, Node, node_from_value, with_position};
+use crate::node::{Annotated, Node, Scalar, node_from_value, with_position};
 use crate::run::Run;
 
 const EXAMPLE_FORM: &str = "2-tuple containing description (string) and example value (of expected type)";
+
+/// The documentation of a slot.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Docs {
+    pub title: Option<Str>,
+    pub description: Option<Str>,
+    pub deprecated: Option<Str>,
+    pub examples: Vec<Example>,
+}
+
+/// One example.
+#[derive(Clone, Debug)]
+pub(crate) struct Example {
+    pub description: Option<Str>,
+    pub value: Node,
+}
+
+/// A text that documentation shows under a name: `Deprecated: use port`.
+#[derive(Clone, Debug)]
+pub(crate) struct Remark {
+    /// In lower case.
+    pub name: &'static str,
+    pub text: Str,
+    /// Its keyword in OpenAPI and JSON Schema. The schemas of CRDs allow no others than their own,
+    /// so the description contains the text there.
+    pub keyword: (&'static str, Node),
+}
+
+/// The name of the remark of `@schema/deprecated`.
+pub(crate) const DEPRECATED: &str = "deprecated";
+
+impl Docs {
+    /// What documentation shows besides title, description and examples, in this order.
+    pub fn remarks(&self) -> Vec<Remark> {
+        let deprecated = self.deprecated.clone().map(|text| Remark {
+            name: DEPRECATED,
+            text,
+            keyword: ("deprecated", Node::Scalar(Scalar::Bool(true))),
+        });
+        deprecated.into_iter().collect()
+    }
+}
+
+impl Remark {
+    /// The name with a capital letter.
+    pub fn label(&self) -> String {
+        let (first, rest) = self.name.split_at(1);
+        first.to_uppercase() + rest
+    }
+}
 
 /// Reads the documentation from a node's annotations; examples are checked later.
 pub(super) fn read(run: &Run, node: &dyn Annotated) -> Result<Docs, Failure> {

@@ -22,6 +22,7 @@ use ytterby_text::Str;
 
 pub(crate) use advice::coerced;
 pub(crate) use compile::{Role, compile, distribute_defaults_for_strings, samples};
+pub(crate) use docs::{DEPRECATED, Docs, Example, Remark};
 pub(crate) use keys::{Allowed, KeyRule};
 pub(crate) use secrets::{hide_lines_naming, redact, redact_misfit, secret_names};
 pub(crate) use shapes::{Combination, Shapes};
@@ -177,22 +178,6 @@ pub(crate) struct Union {
 pub(crate) struct Required {
     pub description: Option<Str>,
     pub pos: Pos,
-}
-
-/// The documentation of a slot.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Docs {
-    pub title: Option<Str>,
-    pub description: Option<Str>,
-    pub deprecated: Option<Str>,
-    pub examples: Vec<Example>,
-}
-
-/// One example.
-#[derive(Clone, Debug)]
-pub(crate) struct Example {
-    pub description: Option<Str>,
-    pub value: Node,
 }
 
 impl Schema {

@@ -16,20 +16,25 @@ use crate::validate::rules::{self, Entry, Subject, Takes};
 use crate::validate::{Assertion, Checked, Checker, Rules, Spot, failure_of, judge, output};
 
 /// The module.
-pub(super) fn module(level: Level) -> Module {
+pub(super) fn module() -> Module {
     let mut module = Module::new("assert")
         .with("equals", equals)
         .with("fail", fail_with)
         .with("try_to", try_to)
         .with("not_null", not_null)
         .with("one_not_null", one_not_null)
-        .with("one_of", one_of);
-    for rule in rules::all(level).filter(|rule| rule.takes != Takes::Other) {
-        module = module.with_value(rule.name, rule_function(rule));
+        .with("one_of", one_of)
+        .with_beyond_ytt("fail_at", fail_at)
+        .with_beyond_ytt("validate", validate)
+        .with_beyond_ytt("valid", valid);
+    for rule in rules::all(Level::Ytterby).filter(|rule| rule.takes != Takes::Other) {
+        let function = rule_function(rule);
+        module = match rule.beyond_ytt {
+            true => module.with_value_beyond_ytt(rule.name, function),
+            false => module.with_value(rule.name, function),
+        };
     }
-    module.when(level == Level::Ytterby, |module| {
-        module.with("fail_at", fail_at).with("validate", validate).with("valid", valid)
-    })
+    module
 }
 
 /// The function that creates the assertion object of a rule.

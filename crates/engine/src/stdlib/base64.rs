@@ -4,15 +4,11 @@ use ytterby_starlark::{Args, Error, Eval, Value};
 use ytterby_text::Str;
 
 use super::Module;
-use crate::annotation::Level;
 use crate::args::{bool_keyword, fail, one, one_string, string};
 
 /// The module.
-pub(super) fn module(level: Level) -> Module {
-    Module::new("base64")
-        .with("encode", encode)
-        .with("decode", decode)
-        .when(level == Level::Ytterby, |module| module.with("decodable", decodable))
+pub(super) fn module() -> Module {
+    Module::new("base64").with("encode", encode).with("decode", decode).with_beyond_ytt("decodable", decodable)
 }
 
 /// The variant of base64.

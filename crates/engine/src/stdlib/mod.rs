@@ -27,58 +27,57 @@ use std::rc::Rc;
 
 use ytterby_diag::Help;
 use ytterby_starlark::{Args, Builtin, Error, Eval, Exports, Problem, Value};
+use ytterby_text::spelling::{closest, tolerance};
 
 pub(crate) use module::Module;
 pub(crate) use struct_::method;
 
 pub(crate) use crate::node::{Object, Struct};
 
-use crate::annotation::Level;
+use crate::level::{Level, has_module, modules_of};
 use crate::run::Run;
 
-/// Creates a module. Extensions of ytt are omitted at [`Level::Ytt049`].
-type Make = fn(Level) -> Module;
+/// Creates a module, with its functions that ytt does not have.
+type Make = fn() -> Module;
 
-/// The modules that do not depend on the file.
+/// The modules that do not depend on the file; `level` lists which of them ytt has.
 const TABLE: &[(&str, Make)] = &[
     ("assert", assert::module),
     ("base64", base64::module),
-    ("ip", |_| ip::module()),
+    ("ip", ip::module),
     ("json", json::module),
-    ("math", |_| math::module()),
-    ("md5", |_| md5::module()),
-    ("module", |_| module::module()),
-    ("overlay", |_| overlay::module()),
+    ("math", math::module),
+    ("md5", md5::module),
+    ("module", module::module),
+    ("overlay", overlay::module),
     ("regexp", regexp::module),
-    ("sha256", |_| sha256::module()),
-    ("struct", |_| struct_::module()),
-    ("toml", |_| toml::module()),
-    ("url", |_| url::module()),
-    ("version", |_| version::module()),
+    ("schema", schema::module),
+    ("sha256", sha256::module),
+    ("spelling", spelling::module),
+    ("struct", struct_::module),
+    ("toml", toml::module),
+    ("url", url::module),
+    ("version", version::module),
     ("yaml", yaml::module),
 ];
-
-/// Modules of [`TABLE`] that ytt does not have.
-const BEYOND: &[(&str, Make)] = &[("schema", |_| schema::module()), ("spelling", |_| spelling::module())];
 
 /// The exports of `load("@ytt:<name>")`, if the module does not depend on the file; each is created
 /// once per run.
 pub(crate) fn find(run: &Run, name: &str) -> Option<Rc<Exports>> {
-    let beyond: &[_] = if run.level == Level::Ytterby { BEYOND } else { &[] };
-    let &(name, make) = TABLE.iter().chain(beyond).find(|entry| entry.0 == name)?;
+    let &(name, make) = TABLE.iter().find(|entry| entry.0 == name && has_module(name, run.level))?;
     let mut made = run.modules.borrow_mut();
-    Some(made.entry(name).or_insert_with(|| exports(make(run.level))).clone())
+    Some(made.entry(name).or_insert_with(|| exports(make(), run.level)).clone())
 }
 
 /// The modules that do not depend on the file.
 #[cfg(test)]
 pub(crate) fn modules(level: Level) -> impl Iterator<Item = Module> {
-    let beyond: &[_] = if level == Level::Ytterby { BEYOND } else { &[] };
-    TABLE.iter().chain(beyond).map(move |(_, make)| make(level))
+    TABLE.iter().filter(move |entry| has_module(entry.0, level)).map(move |(_, make)| make().at(level))
 }
 
-/// The exports of a module: its name, bound to it.
-pub(crate) fn exports(module: Module) -> Rc<Exports> {
+/// The exports of a module: its name, bound to it with the members of a level.
+pub(crate) fn exports(module: Module, level: Level) -> Rc<Exports> {
+    let module = module.at(level);
     Rc::new(Exports::new([(module.name().clone(), Value::host(module))]))
 }
 
@@ -88,16 +87,11 @@ pub(crate) fn unknown_module(name: &str, level: Level) -> Error {
         Problem::Load,
         format!("builtin ytt library does not have module '{name}' (hint: is it available in newer version of ytt?)"),
     );
-    let beyond: &[_] = if level == Level::Ytterby { BEYOND } else { &[] };
-    let names = || TABLE.iter().chain(beyond).map(|entry| entry.0).chain(OF_FILES);
-    error.with_help(match ytterby_text::spelling::closest(name, names(), ytterby_text::spelling::tolerance(name)) {
+    error.with_help(match closest(name, modules_of(level), tolerance(name)) {
         Some(meant) => Help::rename_string(&format!("@ytt:{name}"), &format!("@ytt:{meant}")),
-        None => Help::new(format!("modules are {}", names().collect::<Vec<_>>().join(", "))),
+        None => Help::new(format!("modules are {}", modules_of(level).collect::<Vec<_>>().join(", "))),
     })
 }
-
-/// Modules that are different for each file.
-const OF_FILES: [&str; 3] = ["data", "library", "template"];
 
 /// A function whose errors begin with its name.
 pub(crate) fn function(
@@ -110,17 +104,13 @@ pub(crate) fn function(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::level::has_module;
 
     #[test]
     fn all_modules_are_known_by_name() {
-        let names = |rows: &[(&'static str, Make)]| rows.iter().map(|row| row.0).collect::<Vec<_>>();
-        for name in names(TABLE).into_iter().chain(OF_FILES) {
-            assert!(has_module(name, Level::Ytt049), "{name}");
-        }
-        for name in names(BEYOND) {
-            assert!(has_module(name, Level::Ytterby) && !has_module(name, Level::Ytt049), "{name}");
-        }
-        assert!(!has_module("nothing", Level::Ytterby));
+        // The library run creates a module for each file.
+        let of_files = ["data", "library", "template"];
+        let mut names: Vec<&str> = TABLE.iter().map(|entry| entry.0).chain(of_files).collect();
+        names.sort_unstable();
+        assert_eq!(names, modules_of(Level::Ytterby).collect::<Vec<_>>());
     }
 }

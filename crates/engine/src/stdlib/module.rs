@@ -4,11 +4,14 @@ use ytterby_starlark::{Args, Builtin, Error, Eval, HostValue, Value};
 use ytterby_text::{Str, budget};
 
 use super::function;
+use crate::level::Level;
 
 /// A module: a name, with functions and values.
 pub(crate) struct Module {
     name: Str,
     members: Vec<(Str, Value)>,
+    /// Members that ytt does not have, until [`Module::at`] adds or drops them.
+    beyond_ytt: Vec<(Str, Value)>,
 }
 
 /// The code of a function of a module.
@@ -17,7 +20,7 @@ type Body = fn(&mut Eval, Args<'_>) -> Result<Value, Error>;
 impl Module {
     /// A module without members.
     pub fn new(name: impl Into<Str>) -> Module {
-        Module { name: name.into(), members: Vec::new() }
+        Module { name: name.into(), members: Vec::new(), beyond_ytt: Vec::new() }
     }
 
     /// Its name.
@@ -27,6 +30,17 @@ impl Module {
 
     /// Adds a function, whose errors begin with `<module>.<name>: `.
     pub fn with(self, name: &str, body: Body) -> Module {
+        let function = self.function(name, body);
+        self.with_value(name, function)
+    }
+
+    /// Adds a function that ytt does not have, so that `--compat` omits it.
+    pub fn with_beyond_ytt(self, name: &str, body: Body) -> Module {
+        let function = self.function(name, body);
+        self.with_value_beyond_ytt(name, function)
+    }
+
+    fn function(&self, name: &str, body: Body) -> Value {
         let full = Str::from(format!("{}.{name}", self.name.to_str()));
         let builtin = Builtin::new(full.clone(), move |eval, args| {
             let result = charge(args).and_then(|()| body(eval, args)).and_then(|value| {
@@ -35,7 +49,7 @@ impl Module {
             });
             result.map_err(|error| error.in_context(full.to_str()))
         });
-        self.with_value(name, Value::from(builtin))
+        Value::from(builtin)
     }
 
     /// Adds a value.
@@ -44,9 +58,19 @@ impl Module {
         self
     }
 
-    /// Applies `add` if `condition` holds.
-    pub fn when(self, condition: bool, add: impl FnOnce(Module) -> Module) -> Module {
-        if condition { add(self) } else { self }
+    /// Adds a value that ytt does not have.
+    pub fn with_value_beyond_ytt(mut self, name: &str, value: Value) -> Module {
+        self.beyond_ytt.push((Str::from(name), value));
+        self
+    }
+
+    /// The module with the members that are available at a level.
+    pub fn at(mut self, level: Level) -> Module {
+        let beyond_ytt = std::mem::take(&mut self.beyond_ytt);
+        if level == Level::Ytterby {
+            self.members.extend(beyond_ytt);
+        }
+        self
     }
 }
 
@@ -104,8 +128,8 @@ impl HostValue for Module {
         names
     }
 
-    fn freeze(&self) {
-        self.members.iter().for_each(|(_, value)| value.freeze());
+    fn freeze_into(&self, contents: &mut Vec<Value>) {
+        contents.extend(self.members.iter().map(|(_, value)| value.clone()));
     }
 }
 
@@ -118,5 +142,5 @@ fn make(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let by_position = Args::of(args.positional);
     by_position.count("module.make", 1, 1)?;
     let name: Str = by_position.required("module.make", 0)?;
-    Ok(Value::host(Module { name, members: args.named.to_vec() }))
+    Ok(Value::host(Module { members: args.named.to_vec(), ..Module::new(name) }))
 }

@@ -6,16 +6,12 @@ use ytterby_starlark::{Args, Error, Eval, Value};
 use ytterby_text::Str;
 
 use super::Module;
-use crate::annotation::Level;
 use crate::args::{fail, one, string, two};
 use ytterby_regexp::Regexp;
 
 /// The module.
-pub(super) fn module(level: Level) -> Module {
-    Module::new("regexp")
-        .with("match", is_match)
-        .with("replace", replace)
-        .when(level == Level::Ytterby, |module| module.with("is_valid", is_valid))
+pub(super) fn module() -> Module {
+    Module::new("regexp").with("match", is_match).with("replace", replace).with_beyond_ytt("is_valid", is_valid)
 }
 
 fn is_match(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ytterby_starlark::{Args, Error, Eval, Value};
-use ytterby_text::Str;
 use ytterby_text::url::{self, Part, Url, User, escape, unescape};
+use ytterby_text::{Str, budget};
 
 use super::{Module, Object, Struct, method};
 use crate::args::{fail, none, one, one_string};
@@ -24,12 +24,28 @@ pub(super) fn module() -> Module {
 }
 
 fn encode(args: &Args<'_>, part: Part) -> Result<Value, Error> {
-    Ok(Value::from(Str::from(escape(one_string(args)?, part))))
+    Ok(Value::from(Str::from(escaped(one_string(args)?, part)?)))
+}
+
+/// Escapes a text and charges the result.
+fn escaped(text: &[u8], part: Part) -> Result<Vec<u8>, Error> {
+    budget::scan(text.len())?;
+    let longer = text.iter().filter(|&&byte| part.escapes(byte)).count();
+    budget::text(text.len() + 2 * longer)?;
+    Ok(escape(text, part))
 }
 
 fn decode(args: &Args<'_>, part: Part) -> Result<Value, Error> {
-    Ok(Value::from(Str::from(unescape(one_string(args)?, part).map_err(Error::new)?)))
+    let text = one_string(args)?;
+    budget::text(text.len())?;
+    Ok(Value::from(Str::from(unescape(text, part).map_err(Error::new)?)))
 }
+
+/// Copies of a URL in its parts.
+const PARTS: usize = 4;
+
+/// Memory of one name and value, apart from their texts.
+const PAIR: usize = 128;
 
 /// The values of a query string, by name.
 type Params = BTreeMap<Str, Vec<Str>>;
@@ -42,9 +58,9 @@ fn query_params_encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
             if !out.is_empty() {
                 out.push(b'&');
             }
-            out.extend_from_slice(&escape(name, Part::Query));
+            out.extend_from_slice(&escaped(name, Part::Query)?);
             out.push(b'=');
-            out.extend_from_slice(&escape(value, Part::Query));
+            out.extend_from_slice(&escaped(value, Part::Query)?);
         }
     }
     Ok(Value::from(Str::from(out)))
@@ -84,6 +100,7 @@ fn params(value: &Value) -> Result<Params, Error> {
 fn query_params_decode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let mut params = Params::new();
     for pair in one_string(&args)?.split(|byte| matches!(byte, b'&' | b';')).filter(|pair| !pair.is_empty()) {
+        budget::memory(PAIR).and_then(|()| budget::text(2 * pair.len()))?;
         let equals = pair.iter().position(|&byte| byte == b'=');
         let (name, value) = equals.map_or((pair, &b""[..]), |at| (&pair[..at], &pair[at + 1..]));
         let name = unescape(name, Part::Query).map_err(Error::new)?;
@@ -95,7 +112,9 @@ fn query_params_decode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 }
 
 fn parse(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
-    Ok(url_value(url::parse(one_string(&args)?).map_err(Error::new)?))
+    let text = one_string(&args)?;
+    budget::text(PARTS * text.len())?;
+    Ok(url_value(url::parse(text).map_err(Error::new)?))
 }
 
 fn url_value(url: Url) -> Value {

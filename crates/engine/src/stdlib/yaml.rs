@@ -9,18 +9,14 @@ use ytterby_yaml::write::YamlWriter;
 use ytterby_yaml::{NodeId, ReadOptions, Sink, Tree, View, parse};
 
 use super::Module;
-use crate::annotation::Level;
 use crate::args::{one, one_string, string};
 use crate::deep;
 use crate::node::{self, FragmentData, Node, Scalar};
 use crate::output;
 
 /// The module.
-pub(super) fn module(level: Level) -> Module {
-    Module::new("yaml")
-        .with("encode", encode)
-        .with("decode", decode)
-        .when(level == Level::Ytterby, |module| module.with("decodable", decodable))
+pub(super) fn module() -> Module {
+    Module::new("yaml").with("encode", encode).with("decode", decode).with_beyond_ytt("decodable", decodable)
 }
 
 fn encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {

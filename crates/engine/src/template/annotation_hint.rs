@@ -9,11 +9,18 @@ use ytterby_starlark::{Problem, SyntaxError};
 use crate::annotation::{Ann, Level};
 use crate::run::Run;
 
+/// Longer lines and files get no advice: it is looked for anew for each of a thousand errors.
+const LONGEST_LINE: usize = 4 << 10;
+const LONGEST_FILE: usize = 1 << 20;
+
 /// Advice about an error in an annotation's arguments.
 pub(super) fn about_annotation(run: &Run, error: &SyntaxError) -> Option<Help> {
     let pos = run.sources.source_place(error.label.pos);
     let source = run.sources.get(pos.file)?;
     let line = source.line(pos.offset);
+    if source.line_range(line)?.len() > LONGEST_LINE {
+        return None;
+    }
     let text = source.line_text(line)?;
     let (at, annotation) = annotation_of(&text)?;
     if let Problem::Undefined { name, .. } = &error.problem
@@ -32,7 +39,7 @@ pub(super) fn about_annotation(run: &Run, error: &SyntaxError) -> Option<Help> {
 /// Advice about a name that is probably a function: one that is defined too late, or a shape that is not defined at all.
 fn about_function(name: &str, annotation: &str, text: &[u8]) -> Option<Help> {
     let definition = format!("def {name}(");
-    if text.windows(definition.len()).any(|part| part == definition.as_bytes()) {
+    if text.len() <= LONGEST_FILE && text.windows(definition.len()).any(|part| part == definition.as_bytes()) {
         return Some(Help::new(format!("{name} is defined further down: move its definition above this line")));
     }
     let is_shape = ["schema/one-of", "schema/any-of", "schema/all-of"].iter().any(|name| annotation.starts_with(name));

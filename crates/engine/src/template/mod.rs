@@ -8,6 +8,8 @@ mod annotation_hint;
 mod build;
 mod comment;
 mod lint;
+mod literal;
+mod open;
 mod ops;
 mod problem;
 mod program;
@@ -33,6 +35,7 @@ use crate::annotation::Ann;
 use crate::run::Run;
 use build::Dialect;
 use table::{LinkedTable, Table};
+use yaml::Arguments;
 
 /// A compiled file, which threads can share.
 pub(crate) struct CompiledTemplate {
@@ -80,13 +83,16 @@ impl CompiledTemplate {
     /// Compiles a YAML file that has templating.
     pub fn yaml(tree: &Arc<Tree>, run: &Run, unknown: UnknownComments) -> Result<CompiledTemplate, CompileError> {
         lint::warn(tree, run);
-        let writer = yaml::write_program(tree, run, unknown).map_err(CompileError::Malformed)?;
+        let is_observed = run.options.coverage.is_some() || ytterby_text::profile::is_on();
+        let arguments = if is_observed { Arguments::Code } else { Arguments::LiteralsOrCode };
+        let writer = yaml::write_program(tree, run, unknown, arguments).map_err(CompileError::Malformed)?;
         CompiledTemplate::compile(run, writer, Some(tree), Language::Yaml)
     }
 
     /// Compiles a text file.
-    pub fn text(text: &str, file: FileId, run: &Run) -> Result<CompiledTemplate, CompileError> {
-        let writer = text::write_program(text, file).map_err(CompileError::Malformed)?;
+    pub fn text(text: &Str, file: FileId, run: &Run) -> Result<CompiledTemplate, CompileError> {
+        let text = text::TemplateText::new(text);
+        let writer = text::write_program(&text, file).map_err(CompileError::Malformed)?;
         CompiledTemplate::compile(run, writer, None, Language::Text)
     }
 
@@ -126,13 +132,14 @@ impl CompiledTemplate {
 /// The code of a YAML file as a syntax tree, for tools that read it instead of running it. `None`
 /// if the template is malformed.
 pub(crate) fn yaml_syntax(tree: &Tree, run: &Run, unknown: UnknownComments) -> Option<Syntax> {
-    let writer = yaml::write_program(tree, run, unknown).ok()?;
+    let writer = yaml::write_program(tree, run, unknown, Arguments::Code).ok()?;
     parse_in(run.dialect(), &writer.pieces()).ok()
 }
 
 /// The same for a text file.
-pub(crate) fn text_syntax(text: &str, file: FileId, run: &Run) -> Option<Syntax> {
-    let writer = text::write_program(text, file).ok()?;
+pub(crate) fn text_syntax(text: &Str, file: FileId, run: &Run) -> Option<Syntax> {
+    let text = text::TemplateText::new(text);
+    let writer = text::write_program(&text, file).ok()?;
     parse_in(run.dialect(), &writer.pieces()).ok()
 }
 

@@ -8,13 +8,14 @@ use std::rc::Rc;
 
 use ytterby_diag::Pos;
 use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
+use ytterby_text::Str;
 
 use super::build::{Built, Context, Dialect, KeyOverrides};
 use super::program::GENERATED;
-use super::table::{Annotate, Kind, LinkedTable, Op};
+use super::table::{Annotate, LinkedTable, Op};
 use crate::annotation::{Ann, Annotation, Level};
 use crate::contexts::{Building, OpenContexts};
-use crate::node::{self, Fragment, Scalar};
+use crate::node::{self, Fragment};
 use crate::record::Replaced;
 
 /// The open contexts while a file's program, or a function of it, runs.
@@ -88,19 +89,46 @@ impl TemplateOps {
         work(contexts.last_mut().ok_or("expected a YAML node to be under construction")?)
     }
 
-    fn end_text(&self) -> Result<ytterby_text::Str, String> {
+    fn end_text(&self) -> Result<Str, String> {
         match self.end()? {
             Built::Text(text) => Ok(text),
             Built::Yaml(data) => Err(format!("expected a text, but was {}", data.name())),
         }
     }
 
+    fn annotate(&self, annotate: &Annotate, args: Vec<Value>, kwargs: Vec<(Str, Value)>) -> Result<(), String> {
+        let Annotate { tag, name, pos, .. } = annotate;
+        let ann = annotate.ann(self.level);
+        if ann == Some(Ann::AssertValidate) {
+            self.open.note_output_rules();
+        }
+        let annotation = Annotation { ann, name: name.clone(), args, kwargs, pos: *pos, origins: Vec::new() };
+        self.with_context(|context| {
+            context.annotate(*tag, annotation);
+            Ok(())
+        })
+    }
+
     fn apply(&self, op: &Op, values: OpValues<'_>) -> Result<(), String> {
         match (op, values) {
             (Op::Nothing, _) => Ok(()),
             (Op::StartNode(tag), _) => {
-                self.open.count_node()?;
+                self.open.count_nodes(1)?;
                 self.with_context(|context| context.start(&self.table, *tag))
+            }
+            (Op::StartLeaf(tag), _) => {
+                self.open.count_nodes(1)?;
+                self.with_context(|context| {
+                    context.start(&self.table, *tag)?;
+                    context.set_source_value(self.table.value(*tag))
+                })
+            }
+            (Op::StartNested(tag), _) => {
+                self.open.count_nodes(2)?;
+                self.with_context(|context| {
+                    context.start(&self.table, *tag)?;
+                    context.start(&self.table, *tag + 1)
+                })
             }
             (Op::SetNode(tag), _) => self.with_context(|context| context.set_source_value(self.table.value(*tag))),
             (Op::SetNodeValue, OpValues::Value(value)) => match value.downcast::<Noop>() {
@@ -108,24 +136,12 @@ impl TemplateOps {
                 None => self.with_context(|context| context.set_value(&value)),
             },
             (Op::Annotate(annotate), OpValues::Args(args)) => {
-                let Annotate { tag, name, pos } = &**annotate;
-                let ann = Ann::from_name(name, self.level);
-                if ann == Some(Ann::AssertValidate) {
-                    self.open.note_output_rules();
-                }
-                let annotation = Annotation {
-                    ann,
-                    name: name.clone(),
-                    args: args.positional.to_vec(),
-                    kwargs: args.named.to_vec(),
-                    pos: *pos,
-                    origins: Vec::new(),
-                };
-                self.with_context(|context| {
-                    context.annotate(*tag, annotation);
-                    Ok(())
-                })
+                self.annotate(annotate, args.positional.to_vec(), args.named.to_vec())
             }
+            (Op::Annotate(annotate), OpValues::None) => match &annotate.literals {
+                Some(literals) => self.annotate(annotate, literals.positional(), literals.named()),
+                None => Err("expected a value".into()),
+            },
             (Op::StartText, _) => {
                 self.begin(Dialect::Text);
                 Ok(())
@@ -149,9 +165,7 @@ impl TemplateOps {
 impl Ops for TemplateOps {
     fn op(&self, _eval: &mut Eval, op: u32, values: OpValues<'_>) -> Result<(), Error> {
         let op = self.table.op(op);
-        if let Op::StartNode(tag) = op
-            && let Kind::MapItem(Scalar::Complex(key)) = &self.table.node(*tag).kind
-        {
+        if let Some(key) = self.table.complex_key(op) {
             let (kind, cause) = (key.kind(), node::COMPLEX_KEY_CAUSE);
             let text = format!("a {kind} cannot be a map key in a template ({cause})");
             return Err(Error::new(text).with_help(node::COMPLEX_KEY_HELP));
@@ -178,7 +192,7 @@ impl Ops for TemplateOps {
 fn reference_name(op: &Op) -> &'static str {
     match op {
         Op::Nothing => "set_ctx_type",
-        Op::StartNode(_) => "start_node",
+        Op::StartNode(_) | Op::StartLeaf(_) | Op::StartNested(_) => "start_node",
         Op::SetNode(_) | Op::SetNodeValue | Op::SetNodeText => "set_node",
         Op::Annotate(_) => "start_node_annotation",
         Op::StartText => "start_ctx",

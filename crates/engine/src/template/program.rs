@@ -8,6 +8,7 @@ use std::fmt::Display;
 
 use ytterby_diag::{FileId, Listing, ListingStyle, Pos};
 use ytterby_starlark::{OpArgs, Piece};
+use ytterby_text::budget;
 
 use super::comment::Content;
 use super::table::{Op, Table};
@@ -57,6 +58,7 @@ impl<'a> ProgramWriter<'a> {
 
     /// A line of user code.
     pub fn code(&mut self, text: impl Into<Cow<'a, str>>, at: Pos) {
+        charge_line();
         self.mark(at);
         self.code.push(Line::Code(text.into(), at));
     }
@@ -69,14 +71,21 @@ impl<'a> ProgramWriter<'a> {
 
     /// An operation with a position in the source.
     pub fn op(&mut self, op: Op, dialect: u8, args: Args<'a>, at: Pos) {
+        charge_line();
         self.mark(at);
         let op = self.table.add_op(op);
         self.code.push(Line::Op { op, dialect, args, at });
     }
 
+    /// Makes the last operation do more, at the same position. Returns false if it is another one.
+    pub fn fuse(&mut self, op: Op) -> bool {
+        self.table.fuse(op)
+    }
+
     /// An operation without a counterpart in the source; `text` is the call that the reference
     /// generates for it, without the common prefix.
     pub fn generated_op(&mut self, op: Op, dialect: u8, text: impl Display) {
+        charge_line();
         let at = self.generated(format!("{GENERATED}{text}"));
         let op = self.table.add_op(op);
         self.code.push(Line::Op { op, dialect, args: Args::None, at });
@@ -110,6 +119,12 @@ impl<'a> ProgramWriter<'a> {
     fn generated(&mut self, text: impl Into<String>) -> Pos {
         self.lines.add_generated(self.file, text, self.last)
     }
+}
+
+/// Charges a line of a program: the line, its syntax tree and its instructions.
+fn charge_line() {
+    const BYTES: usize = 512;
+    budget::or_unwind(budget::memory(BYTES).and_then(|()| budget::work(1)));
 }
 
 impl Line<'_> {

@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use ytterby_diag::Pos;
 use ytterby_text::Str;
-use ytterby_yaml::{NodeId, Tree, View};
+use ytterby_yaml::{ComplexKey, NodeId, Tree, View};
 
+use super::literal::Literals;
+use crate::annotation::{Ann, Level};
 use crate::node::{self, Node, Scalar};
 
 /// The number of a node in its template; 0 is the root above all nodes.
@@ -77,6 +79,10 @@ pub(crate) enum Op {
     Nothing,
     /// Opens a node: the following nodes are its children.
     StartNode(Tag),
+    /// Opens a node and sets its value to the one in the source.
+    StartLeaf(Tag),
+    /// Opens an item and the collection in it, which has the next tag.
+    StartNested(Tag),
     /// Sets the value of the open node to the one in the source.
     SetNode(Tag),
     /// Sets the value of the open node to the result of an expression.
@@ -95,8 +101,23 @@ pub(crate) enum Op {
 #[derive(Clone, Debug)]
 pub(crate) struct Annotate {
     pub tag: Tag,
+    /// Which one it is if all names are known; see [`Annotate::ann`].
+    ann: Option<Ann>,
     pub name: Str,
     pub pos: Pos,
+    /// Its arguments if they are literals; otherwise code computes them.
+    pub literals: Option<Literals>,
+}
+
+impl Annotate {
+    pub fn new(tag: Tag, name: &str, pos: Pos, literals: Option<Literals>) -> Annotate {
+        Annotate { tag, ann: Ann::from_name(name.as_bytes(), Level::Ytterby), name: name.into(), pos, literals }
+    }
+
+    /// Which annotation it is.
+    pub fn ann(&self, level: Level) -> Option<Ann> {
+        if level == Level::Ytterby { self.ann } else { Ann::from_name(&self.name, level) }
+    }
 }
 
 /// Nodes and operations of one template.
@@ -104,6 +125,8 @@ pub(crate) struct Annotate {
 pub(crate) struct Table {
     nodes: Vec<TemplateNode>,
     ops: Vec<Op>,
+    /// Whether some key is a collection.
+    has_complex_keys: bool,
     /// Collections without code below them. They stay in the tree until an evaluation needs them.
     constants: Vec<NodeId>,
     /// The tree of the constants.
@@ -149,8 +172,22 @@ impl Table {
     /// Adds a node.
     pub fn add_node(&mut self, parent: Tag, pos: Pos, kind: Kind, value: SourceValue) -> Tag {
         let depth = self.depth(parent) + 1;
+        self.has_complex_keys |= matches!(kind, Kind::MapItem(Scalar::Complex(_)));
         self.nodes.push(TemplateNode { parent, depth, pos, kind, value });
         self.nodes.len() as Tag
+    }
+
+    /// The key that an operation starts, if it is a collection.
+    #[inline]
+    pub fn complex_key(&self, op: &Op) -> Option<&ComplexKey> {
+        if !self.has_complex_keys {
+            return None;
+        }
+        let (Op::StartNode(tag) | Op::StartLeaf(tag) | Op::StartNested(tag)) = op else { return None };
+        match &self.node(*tag).kind {
+            Kind::MapItem(Scalar::Complex(key)) => Some(key),
+            _ => None,
+        }
     }
 
     /// Adds an operation.
@@ -173,6 +210,19 @@ impl Table {
             }
         };
         self.nodes[tag as usize - 1].value = value;
+    }
+
+    /// Adds the value of a node, or the collection in it, to the operation that starts the node, if
+    /// that is the last one.
+    pub fn fuse(&mut self, fused: Op) -> bool {
+        let (Op::StartLeaf(tag) | Op::StartNested(tag)) = fused else { return false };
+        match self.ops.last_mut() {
+            Some(last) if matches!(&*last, Op::StartNode(started) if *started == tag) => {
+                *last = fused;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Frees unused capacity: nothing is added any more. All constants are part of the tree.

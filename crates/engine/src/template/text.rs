@@ -3,6 +3,8 @@
 //! It splits a text file, or a string in a YAML template, into pieces of code and text, and writes
 //! a line of the program for each. `(@-` and `-@)` trim the white space around.
 
+use std::borrow::Cow;
+
 use ytterby_diag::{Diagnostic, FileId, Id, Listing, ListingStyle, Part, Pos};
 use ytterby_text::Str;
 
@@ -23,12 +25,30 @@ enum Piece {
     Code { start: usize, end: usize },
 }
 
+/// A text with its bytes, which the pieces between code share.
+pub(crate) struct TemplateText<'a> {
+    text: Cow<'a, str>,
+    bytes: Str,
+}
+
+impl TemplateText<'_> {
+    /// The text of a file; invalid UTF-8 is replaced.
+    pub fn new(bytes: &Str) -> TemplateText<'_> {
+        let text = bytes.to_str();
+        let bytes = match &text {
+            Cow::Borrowed(_) => bytes.clone(),
+            Cow::Owned(text) => Str::from(text.as_str()),
+        };
+        TemplateText { text, bytes }
+    }
+}
+
 /// The program of a text file.
-pub(crate) fn write_program<'a>(text: &'a str, file: FileId) -> Result<ProgramWriter<'a>, Malformed> {
+pub(crate) fn write_program<'a>(text: &'a TemplateText<'_>, file: FileId) -> Result<ProgramWriter<'a>, Malformed> {
     let mut writer = ProgramWriter::new(file, ListingStyle::Text);
-    let pieces = split(text, 1).map_err(|problem| problem.at(|offset| Pos::new(file, offset)))?;
+    let pieces = split(&text.text, 1).map_err(|problem| problem.at(|offset| Pos::new(file, offset)))?;
     let mut lines = Listing::new(ListingStyle::Text);
-    write_pieces(&mut writer, &mut lines, text, file, &pieces);
+    write_pieces(&mut writer, &mut lines, (&text.text, &text.bytes), file, &pieces);
     writer.lines.take_pieces(lines);
     writer.generated_op(Op::Nothing, TEXT, "end_ctx()");
     Ok(writer)
@@ -47,7 +67,7 @@ pub(crate) fn write_inline<'a>(
     let Some(outer) = run.sources.get(pos.file) else { return Ok(()) };
     let file = run.sources.add_shared(outer.embedded(value.as_bytes(), first_line));
     let mut lines = Listing::new(ListingStyle::Text);
-    writer.inside(pos, |writer| write_pieces(writer, &mut lines, text, file, &pieces));
+    writer.inside(pos, |writer| write_pieces(writer, &mut lines, (text, value), file, &pieces));
     run.sources.set_listing(file, lines);
     Ok(())
 }
@@ -55,7 +75,7 @@ pub(crate) fn write_inline<'a>(
 fn write_pieces<'a>(
     writer: &mut ProgramWriter<'a>,
     lines: &mut Listing,
-    text: &'a str,
+    (text, bytes): (&'a str, &Str),
     file: FileId,
     pieces: &[Piece],
 ) {
@@ -72,12 +92,13 @@ fn write_pieces<'a>(
                 if at > 0 && code_of(text, &pieces[at - 1]).ends_with('-') {
                     content = content.trim_start();
                 }
-                lines.add_piece_without((end - start - content.len()) as u32, start as u32, end as u32);
+                let from = end - content.len();
+                lines.add_piece_without((from - start) as u32, start as u32, end as u32);
                 if pieces.get(at + 1).is_some_and(|next| code_of(text, next).starts_with('-')) {
                     content = content.trim_end();
                 }
                 writer.count_tags(1);
-                let value = SourceValue::Scalar(Scalar::Str(content.into()));
+                let value = SourceValue::Scalar(Scalar::Str(bytes.part(from..from + content.len())));
                 let tag = writer.table.add_node(root, pos, Kind::Text, value);
                 writer.op(Op::StartNode(tag), TEXT, Args::None, pos);
                 writer.op(Op::SetNode(tag), TEXT, Args::None, pos);

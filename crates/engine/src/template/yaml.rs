@@ -4,6 +4,7 @@
 //! for its value or its children. Nodes without code or annotation below them are created once and
 //! shared by all evaluations.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use ytterby_diag::{Diagnostic, Id, ListingStyle, Part, Pos, Text};
@@ -13,6 +14,7 @@ use ytterby_yaml::{ArrayItem, Comment, Commented, Document, MapItem, NodeId, Sca
 use super::Malformed;
 use super::build::Dialect;
 use super::comment::{self, Content, Meta, UnknownComments};
+use super::literal;
 use super::program::{Args, ProgramWriter};
 use super::table::{Annotate, Kind, Op, SourceValue, Tag};
 use super::text;
@@ -54,16 +56,33 @@ pub(crate) fn annotates(tree: &Tree, owner: &impl Commented, name: &str) -> bool
     tree.comments(owner).iter().any(|comment| comment::annotates(comment, name))
 }
 
+/// How the arguments of annotations become part of a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arguments {
+    /// As code, always: for tools that read or observe it.
+    Code,
+    /// Literals are read at once, the rest is code.
+    LiteralsOrCode,
+}
+
+/// Whether a comment may be code that gives another meaning to `True` and the like.
+fn binds_names(comment: &Comment) -> bool {
+    let text = &comment.text;
+    (text.starts_with(b"@ ") || text.starts_with(b"@template/")) && literal::mentions_names(text)
+}
+
 /// The program of a file.
 pub(crate) fn write_program<'a>(
     tree: &'a Tree,
     run: &'a Run,
     unknown: UnknownComments,
+    arguments: Arguments,
 ) -> Result<ProgramWriter<'a>, Malformed> {
     let mut writer = ProgramWriter::new(tree.file(), ListingStyle::Yaml);
     writer.generated_op(Op::Nothing, YAML, "set_ctx_type(\"yaml\")");
     writer.generated_op(Op::Nothing, YAML, "start_ctx(\"yaml\")");
-    let mut front = FrontEnd { tree, run, unknown, dynamic: dynamic_nodes(tree), writer };
+    let (dynamic, has_names) = (dynamic_nodes(tree), OnceCell::new());
+    let mut front = FrontEnd { tree, run, unknown, arguments, has_names, dynamic, writer };
     front.document_set()?;
     front.writer.generated_op(Op::Nothing, YAML, "end_ctx(None)");
     Ok(front.writer)
@@ -73,6 +92,9 @@ struct FrontEnd<'a> {
     tree: &'a Tree,
     run: &'a Run,
     unknown: UnknownComments,
+    arguments: Arguments,
+    /// Whether `True` and the like have their values everywhere.
+    has_names: OnceCell<bool>,
     /// Collections that have code or annotations on their items or deeper.
     dynamic: HashSet<NodeId>,
     writer: ProgramWriter<'a>,
@@ -150,8 +172,13 @@ impl<'a> FrontEnd<'a> {
                 self.writer.code(format!("a(\"{shown}\", a({}))", args.text), start);
                 continue;
             }
-            let op = Op::Annotate(Box::new(Annotate { tag, name: Str::from(name), pos: at }));
-            self.writer.op(op, YAML, Args::Call(args), at);
+            let literals = match self.arguments {
+                Arguments::Code => None,
+                Arguments::LiteralsOrCode => literal::read(args.text, &|| self.has_names()),
+            };
+            let given = if literals.is_some() { Args::None } else { Args::Call(args) };
+            let op = Op::Annotate(Box::new(Annotate::new(tag, name, at, literals)));
+            self.writer.op(op, YAML, given, at);
         }
         if let (Some(key), Strings::Templated) = (key, strings) {
             self.string(key, pos, Op::SetKeyText(tag))?;
@@ -206,10 +233,17 @@ impl<'a> FrontEnd<'a> {
         Ok(())
     }
 
+    fn has_names(&self) -> bool {
+        *self.has_names.get_or_init(|| !self.tree.all_comments().iter().any(binds_names))
+    }
+
     fn collection(&mut self, parent: Tag, pos: Pos, kind: Kind) -> Tag {
         let tag = self.writer.table.add_node(parent, pos, kind, SourceValue::NULL);
         let shown = self.writer.count_tags(1);
-        self.start(tag, shown, pos);
+        let is_fused = pos.is_known() && tag == parent + 1 && self.writer.fuse(Op::StartNested(parent));
+        if !is_fused {
+            self.start(tag, shown, pos);
+        }
         tag
     }
 
@@ -223,13 +257,15 @@ impl<'a> FrontEnd<'a> {
     }
 
     fn set(&mut self, tag: Tag, pos: Pos) {
-        let op = Op::SetNode(tag);
         if pos.is_known() {
-            return self.writer.op(op, YAML, Args::None, pos);
+            if !self.writer.fuse(Op::StartLeaf(tag)) {
+                self.writer.op(Op::SetNode(tag), YAML, Args::None, pos);
+            }
+            return;
         }
         let described = debug_comment(&self.writer.table.node(tag).kind);
         let shown = self.writer.count_tags(0);
-        self.writer.generated_op(op, YAML, format!("set_node({shown}) # {described}"));
+        self.writer.generated_op(Op::SetNode(tag), YAML, format!("set_node({shown}) # {described}"));
     }
 
     /// A string that may contain `(@ … @)`; `then` receives the text.

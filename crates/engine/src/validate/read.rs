@@ -317,7 +317,10 @@ impl Reader<'_> {
 /// Sorts ytt's own rules into the order in which ytt runs them, regardless of the order of the
 /// arguments. They are sorted among their own places; other rules stay where they were given.
 fn in_order(named: Vec<Named>) -> Vec<Named> {
-    let is_shipped = |rule: &Named| rule.order < rules::SHIPPED;
+    if named.is_sorted_by_key(|rule| rule.order) {
+        return named;
+    }
+    let is_shipped = |rule: &Named| rules::is_of_ytt(rule.order);
     let places: Vec<bool> = named.iter().map(is_shipped).collect();
     let (mut shipped, beyond): (Vec<Named>, Vec<Named>) = named.into_iter().partition(is_shipped);
     shipped.sort_by_key(|rule| rule.order);

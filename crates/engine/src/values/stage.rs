@@ -231,7 +231,7 @@ fn documents_of(
     let wrap = |failure: Failure| failure.doing(format!("Templating file '{path}'"));
     let DocumentSet { items } = library.documents(eval, loader, file).map_err(|mut failure| {
         if library.has_other_documents(file, ann) {
-            let help = format!("a file with {what} has no data values: move its templates to a file of their own");
+            let help = format!("a file with {what} has no data values: move its templates to a separate file");
             failure.add_help(Help::new(help));
         }
         wrap(failure)
@@ -240,7 +240,7 @@ fn documents_of(
     if let Some(other) = others.iter().find(|doc| !doc.is_empty()) {
         let text = format!("Expected {what} file '{path}' to only have {what} documents");
         let problem = Diagnostic::error(Id::VALUES_DOCUMENT, text).at(other.pos, Part::Line);
-        let help = format!("move this document to a file of its own: a file with {what} has no templates");
+        let help = format!("move this document to a separate file: a file with {what} has no templates");
         return Err(wrap(problem.help(Help::new(help)).into()));
     }
     Ok(docs)

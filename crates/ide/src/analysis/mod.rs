@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use ytterby::{Cancellation, Meter};
-use ytterby::{Inspect, Options, OutputCheck, OutputNode, OutputValue};
+use ytterby::{Inspect, Options, OutputCheck, OutputContent, OutputDocuments, OutputRef};
 use ytterby_check::{Depth, ValuesAre};
 use ytterby_diag::{Diagnostic, Failure, Pos, Sources};
 
@@ -473,20 +473,20 @@ impl OutputCheck for RecordedOutput {
         "Mapping output".to_owned()
     }
 
-    fn check(&self, documents: Vec<OutputNode>) -> Vec<Diagnostic> {
+    fn check(&self, documents: &OutputDocuments<'_>) -> Vec<Diagnostic> {
         if let Ok(mut seen) = self.0.lock() {
-            *seen = documents.into_iter().map(|node| seen_node(node, 0)).collect();
+            *seen = documents.iter().map(|node| seen_node(node, 0)).collect();
         }
         Vec::new()
     }
 }
 
-fn seen_node(node: OutputNode, depth: usize) -> SeenNode {
-    let children = match node.value {
+fn seen_node(node: OutputRef<'_>, depth: usize) -> SeenNode {
+    let children = match node.content() {
         _ if depth > 200 => Vec::new(),
-        OutputValue::Scalar(_) => Vec::new(),
-        OutputValue::Array(items) => items.into_iter().map(|item| seen_node(item, depth + 1)).collect(),
-        OutputValue::Map(items) => items.into_iter().map(|(_, item)| seen_node(item, depth + 1)).collect(),
+        OutputContent::Scalar(_) => Vec::new(),
+        OutputContent::Array(items) => items.map(|item| seen_node(item, depth + 1)).collect(),
+        OutputContent::Map(items) => items.map(|(_, item)| seen_node(item, depth + 1)).collect(),
     };
     SeenNode { pos: node.pos, children }
 }

@@ -18,7 +18,9 @@ pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completio
     if let Some(found) = attribute(at, known) {
         return Some(found);
     }
-    let mut found = Vec::new();
+    let word = at.word();
+    let token = at.model().tokens.partition_point(|token| token.range.start < word.start);
+    let mut found = library_values(at, token, word, Quotes::Missing).unwrap_or_default();
     if let RegionKind::Arguments { annotation } = region.kind {
         found.extend(annotation_arguments(at, annotation));
     }
@@ -156,10 +158,90 @@ fn in_string(at: Cursor<'_>) -> Option<Vec<Completion>> {
     {
         return Some(data_values(at, &path, range, Known::default()));
     }
+    if let Some(found) = library_values(at, inside, range, Quotes::Given) {
+        return Some(found);
+    }
     if matches!(before(1), "==" | "!=") {
         return Some(compared_values(at, model.tokens[inside - 2].range, range).unwrap_or_default());
     }
     Some(Vec::new())
+}
+
+/// Whether the cursor is in the quotes of a key already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    Given,
+    Missing,
+}
+
+/// The data values of a library in a dictionary that it gets: `lib.with_data_values({"…`. The key is at a token, or will be,
+/// and `range` is its text.
+fn library_values(at: Cursor<'_>, token: usize, range: TextRange, quotes: Quotes) -> Option<Vec<Completion>> {
+    let model = at.model();
+    let Dictionary { callee, path, given } = dictionary(at, token)?;
+    let dot = callee.checked_sub(1).filter(|_| model.tokens[callee].range.of(at.text()) == "with_data_values")?;
+    let name = infer::library_name(at, model.tokens[dot].range.start)?;
+    let schema = at.project.schema_of_library(&at.project.library_directory(at.index?, name)?);
+    let owner = if path.is_empty() { None } else { Some(schema.find(&path)?) };
+    let open = schema.keys(owner).iter().filter(|node| !given.contains(&schema.nodes[**node].key.as_str()));
+    let item = |node: &usize| {
+        let declared = &schema.nodes[*node];
+        let item = Completion::new(&declared.key, CompletionKind::Field, range).rank(1);
+        let item = match quotes {
+            Quotes::Given => item,
+            Quotes::Missing => item.text(format!("\"{}\": ", declared.key)),
+        };
+        let text = describe::value(&schema, *node, Known::default());
+        let item = item.detail(describe::short(&schema, *node)).documentation(text);
+        Completion { is_deprecated: declared.deprecated.is_some() || declared.removed.is_some(), ..item }
+    };
+    Some(open.map(item).collect())
+}
+
+/// The most tokens that are read to find the beginning of a dictionary.
+const MAX_DICTIONARY: usize = 4096;
+
+/// A dictionary that is the argument of a call, seen from a place where a key can be written.
+struct Dictionary<'a> {
+    /// The last token of the callee.
+    callee: usize,
+    /// The keys of the dictionaries around this one, the outermost first.
+    path: Vec<Option<&'a str>>,
+    /// The keys before the place.
+    given: Vec<&'a str>,
+}
+
+/// The dictionary that a key at a token would belong to.
+fn dictionary(at: Cursor<'_>, end: usize) -> Option<Dictionary<'_>> {
+    let (model, text) = (at.model(), at.text());
+    let word = |index: usize| model.tokens.get(index).map_or("", |token| token.range.of(text));
+    let key = |index: usize| {
+        let token = model.tokens.get(index).filter(|token| token.kind == TokenKind::Str)?;
+        Some(string_content(token.range.of(text)))
+    };
+    if !matches!(word(end.checked_sub(1)?), "{" | ",") {
+        return None;
+    }
+    let (mut path, mut given) = (Vec::new(), Vec::new());
+    let mut depth = 0_usize;
+    for index in (0..end).rev().take(MAX_DICTIONARY) {
+        match word(index) {
+            ")" | "]" | "}" => depth += 1,
+            "{" if depth == 0 => match word(index.checked_sub(1)?) {
+                "(" => {
+                    path.reverse();
+                    return Some(Dictionary { callee: index.checked_sub(2)?, path, given });
+                }
+                ":" => path.push(Some(key(index.checked_sub(2)?)?)),
+                _ => return None,
+            },
+            "(" | "[" if depth == 0 => return None,
+            "(" | "[" | "{" => depth -= 1,
+            ":" if depth == 0 && path.is_empty() => given.extend(index.checked_sub(1).and_then(key)),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The values that a data value can have, where it is compared with a string.
@@ -381,6 +463,10 @@ fn call_arguments(at: Cursor<'_>) -> Vec<Completion> {
     let model = at.model();
     let Some(call) = open_call(model, at.text(), at.offset) else { return Vec::new() };
     let range = at.word();
+    // After `name=` a value is expected.
+    if at.text()[..range.start].trim_end().ends_with('=') {
+        return Vec::new();
+    }
     let parameters: Vec<String> = match at.callee(&call) {
         Some(Callee::Function(file, definition)) => {
             match &at.project.files[file].file.model().definitions[definition].kind {

@@ -33,7 +33,8 @@ pub(super) fn complete(at: Cursor<'_>) -> Vec<Completion> {
     open.map(|field| {
         let is_line = in_flow.is_none() && (field.is_object || field.is_list);
         let item = key_item(at, &field.name, if is_line { "" } else { " " }, range);
-        item.detail(field.type_name).rank(if field.is_required { 2 } else { 4 })
+        let detail = if field.is_required { format!("{}, required", field.type_name) } else { field.type_name };
+        item.detail(detail).documentation(field.description).rank(if field.is_required { 2 } else { 4 })
     })
     .collect()
 }

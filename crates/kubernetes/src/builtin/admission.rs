@@ -67,7 +67,7 @@ fn binding(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
         cx.form(reference, at, "name", names::path_segment);
         with(reference, at, "selector", |selector, at| cx.selector(selector, at));
         match reference.given("parameterNotFoundAction") {
-            None => cx.required(at, "parameterNotFoundAction", "it says what to do without parameters"),
+            None => cx.required(at, "parameterNotFoundAction", "it defines what happens without parameters"),
             Some(node) => cx.chosen(node, &at.key("parameterNotFoundAction", node), &["Allow", "Deny"]),
         }
     });

@@ -48,7 +48,7 @@ pub(super) fn autoscaler(cx: &mut Cx<'_>, version: &str, spec: &Node, at: &At<'_
         }
         match SOURCES.iter().find(|(name, _)| *name == kind) {
             Some((_, key)) if metric.given(key).is_none() => {
-                cx.required(at, key, "it tells what the metric of this type is");
+                cx.required(at, key, "it describes the metric of this type");
             }
             _ => {}
         }

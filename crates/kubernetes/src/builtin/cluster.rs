@@ -111,7 +111,7 @@ fn priority_level(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
         cx.not_negative(limited, at, &["nominalConcurrencyShares", "borrowingLimitPercent"]);
         cx.range(limited, at, "lendablePercent", 0, 100);
         let Some(response) = limited.given("limitResponse") else {
-            return cx.required(at, "limitResponse", "it says what to do with requests above the limit");
+            return cx.required(at, "limitResponse", "it defines what happens to requests above the limit");
         };
         let here = at.key("limitResponse", response);
         with(response, &here, "type", |node, at| cx.chosen(node, at, &["Queue", "Reject"]));

@@ -235,6 +235,36 @@ enum SchemaPosition {
     Nested,
 }
 
+impl SchemaPosition {
+    /// The position of properties and items.
+    fn below(self) -> SchemaPosition {
+        if self == SchemaPosition::Nested { SchemaPosition::Nested } else { SchemaPosition::Node }
+    }
+}
+
+const ITEMS_NEEDED: &str = "an array needs a schema of its items";
+
+/// Whether a keyword is allowed everywhere and needs no check but those of types, properties and items.
+fn is_usual(keyword: &[u8]) -> bool {
+    matches!(
+        keyword,
+        b"type"
+            | b"description"
+            | b"format"
+            | b"properties"
+            | b"items"
+            | b"required"
+            | b"enum"
+            | b"title"
+            | b"minimum"
+            | b"maximum"
+            | b"minLength"
+            | b"maxLength"
+            | b"minItems"
+            | b"maxItems"
+    )
+}
+
 struct Structure<'a, 'r> {
     cx: &'a mut Cx<'r>,
 }
@@ -255,33 +285,14 @@ impl Structure<'_, '_> {
         } else if place == SchemaPosition::Node && !preserves && !int_or_string {
             self.cx.required(at, "type", "every schema outside of allOf, anyOf, oneOf and not needs one");
         }
-        for key in [
-            "$ref",
-            "definitions",
-            "dependencies",
-            "patternProperties",
-            "deprecated",
-            "discriminator",
-            "id",
-            "readOnly",
-            "writeOnly",
-            "xml",
-            "$schema",
-            "additionalItems",
-        ] {
-            with(raw, at, key, |node, at| {
-                let is_empty = node.as_str() == Some("") || matches!(&node.value, Value::Map(map) if map.is_empty());
-                let is_empty = is_empty && key != "$ref" && key != "dependencies";
-                if !is_empty {
-                    self.cx.forbidden(at, &format!("{key} cannot be used in a definition"));
-                }
-            });
+        // What follows is about other keywords, and asking for each of them costs: most schemas have none.
+        if raw.entries().iter().all(|entry| is_usual(entry.key.as_bytes())) {
+            if kind == "array" && place != SchemaPosition::Nested && raw.given("items").is_none() {
+                self.cx.required(at, "items", ITEMS_NEEDED);
+            }
+            return self.below_usual(raw, at, place);
         }
-        if flag("uniqueItems") {
-            let node = raw.get("uniqueItems").expect("it is true");
-            self.cx
-                .forbidden(&at.key("uniqueItems", node), "uniqueItems cannot be true; use x-kubernetes-list-type: set");
-        }
+        self.forbidden_keywords(raw, at);
         let properties = raw.given("properties");
         if let Some(node) = raw.given("additionalProperties") {
             let here = at.key("additionalProperties", node);
@@ -293,7 +304,7 @@ impl Structure<'_, '_> {
             }
         }
         if kind == "array" && place != SchemaPosition::Nested && raw.given("items").is_none() {
-            self.cx.required(at, "items", "an array needs a schema of its items");
+            self.cx.required(at, "items", ITEMS_NEEDED);
         }
         with(raw, at, "pattern", |node, at| {
             if let Some(Err(error)) = node.as_str().map(|pattern| Regexp::new(pattern.as_bytes())) {
@@ -322,15 +333,63 @@ impl Structure<'_, '_> {
         self.below(raw, at, place);
     }
 
+    fn forbidden_keywords(&mut self, raw: &Node, at: &At<'_>) {
+        for key in [
+            "$ref",
+            "definitions",
+            "dependencies",
+            "patternProperties",
+            "deprecated",
+            "discriminator",
+            "id",
+            "readOnly",
+            "writeOnly",
+            "xml",
+            "$schema",
+            "additionalItems",
+        ] {
+            with(raw, at, key, |node, at| {
+                let is_empty = node.as_str() == Some("") || matches!(&node.value, Value::Map(map) if map.is_empty());
+                let is_empty = is_empty && key != "$ref" && key != "dependencies";
+                if !is_empty {
+                    self.cx.forbidden(at, &format!("{key} cannot be used in a definition"));
+                }
+            });
+        }
+        if raw.get("uniqueItems").and_then(Node::as_bool) == Some(true) {
+            let node = raw.get("uniqueItems").expect("it is true");
+            self.cx
+                .forbidden(&at.key("uniqueItems", node), "uniqueItems cannot be true; use x-kubernetes-list-type: set");
+        }
+    }
+
     fn below(&mut self, raw: &Node, at: &At<'_>, place: SchemaPosition) {
-        let inner = if place == SchemaPosition::Nested { SchemaPosition::Nested } else { SchemaPosition::Node };
+        self.below_usual(raw, at, place);
+        with(raw, at, "additionalProperties", |node, at| self.items(node, at, place));
+        for key in ["allOf", "anyOf", "oneOf"] {
+            each(raw, at, key, |node, at| self.node(node, at, SchemaPosition::Nested));
+        }
+        with(raw, at, "not", |node, at| self.node(node, at, SchemaPosition::Nested));
+    }
+
+    fn items(&mut self, node: &Node, at: &At<'_>, place: SchemaPosition) {
+        if node.items().is_empty() {
+            self.node(node, at, place.below());
+        } else {
+            self.cx.forbidden(at, "items must be one schema, not a list of them");
+        }
+    }
+
+    /// Properties and items.
+    fn below_usual(&mut self, raw: &Node, at: &At<'_>, place: SchemaPosition) {
+        let inner = place.below();
         if let Some(properties) = raw.given("properties") {
             let here = at.key("properties", properties);
             for entry in properties.entries() {
                 let is_meta =
                     place == SchemaPosition::Root && ["apiVersion", "kind", "metadata"].contains(&&*entry.key);
-                let property_at = here.key(&entry.key, &entry.node);
-                if is_meta && *entry.key == *"metadata" {
+                let property_at = here.entry(entry);
+                if is_meta && entry.key == "metadata" {
                     self.metadata(&entry.node, &property_at);
                 } else if entry.node.is_null() && inner == SchemaPosition::Node {
                     self.cx.required(&property_at, "type", "every schema needs one");
@@ -339,19 +398,7 @@ impl Structure<'_, '_> {
                 }
             }
         }
-        for key in ["items", "additionalProperties"] {
-            with(raw, at, key, |node, at| {
-                if node.items().is_empty() {
-                    self.node(node, at, inner);
-                } else {
-                    self.cx.forbidden(at, "items must be one schema, not a list of them");
-                }
-            });
-        }
-        for key in ["allOf", "anyOf", "oneOf"] {
-            each(raw, at, key, |node, at| self.node(node, at, SchemaPosition::Nested));
-        }
-        with(raw, at, "not", |node, at| self.node(node, at, SchemaPosition::Nested));
+        with(raw, at, "items", |node, at| self.items(node, at, place));
     }
 
     /// The schema of `metadata` may only restrict names.

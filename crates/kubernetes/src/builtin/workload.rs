@@ -1,12 +1,15 @@
 //! Kinds that keep pods running: deployments, sets, controllers.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::pod::{self, Owner};
 use super::{Cx, each, job, storage, with};
 use crate::document::{Node, Value};
 use crate::names;
 use crate::report::At;
+
+/// More labels are looked up in a table.
+const MANY_LABELS: usize = 16;
 
 pub(super) fn check(cx: &mut Cx<'_>, kind: &str, spec: &Node, at: &At<'_>) {
     match kind {
@@ -112,7 +115,14 @@ pub(super) fn unmatched(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
 
 /// Whether a selector matches labels.
 pub(super) fn matches(selector: &Node, labels: Option<&Node>) -> bool {
-    let value = |key: &str| labels.and_then(|labels| labels.text(key));
+    let entries = labels.map(Node::entries).unwrap_or_default();
+    // Few labels are found sooner one by one. The first one of a key counts.
+    let by_key: Option<HashMap<&str, &Node>> =
+        (entries.len() > MANY_LABELS).then(|| entries.iter().rev().map(|entry| (&*entry.key, &entry.node)).collect());
+    let value = |key: &str| match &by_key {
+        Some(by_key) => by_key.get(key).and_then(|node| node.as_str()),
+        None => labels.and_then(|labels| labels.text(key)),
+    };
     let by_labels = selector
         .given("matchLabels")
         .map(Node::entries)
@@ -230,11 +240,11 @@ fn with_volumes(template: Option<&Node>, names: &[&str]) -> Option<Node> {
     }
     let mut template = template?.clone();
     let Value::Map(entries) = &mut template.value else { return None };
-    let pod = entries.iter_mut().find(|entry| *entry.key == *"spec")?;
+    let pod = entries.iter_mut().find(|entry| entry.key == "spec")?;
     let Value::Map(fields) = &mut pod.node.value else { return None };
     let known: Vec<String> = fields
         .iter()
-        .filter(|entry| *entry.key == *"volumes")
+        .filter(|entry| entry.key == "volumes")
         .flat_map(|entry| entry.node.items().iter().filter_map(|volume| volume.text("name").map(str::to_owned)))
         .collect();
     let volume = |name: &&str| {
@@ -244,7 +254,7 @@ fn with_volumes(template: Option<&Node>, names: &[&str]) -> Option<Node> {
     let mut seen = HashSet::new();
     let mut is_new = |name: &str| seen.insert(name.to_owned()) && !known.iter().any(|other| other == name);
     let added: Vec<Node> = names.iter().filter(|name| is_new(name)).map(volume).collect();
-    match fields.iter_mut().find(|entry| *entry.key == *"volumes") {
+    match fields.iter_mut().find(|entry| entry.key == "volumes") {
         Some(Entry { node: Node { value: Value::List(volumes), .. }, .. }) => volumes.extend(added),
         Some(entry) => entry.node.value = Value::List(added),
         None => fields.push(Entry { key: "volumes".into(), node: Node::new(Value::List(added)) }),

@@ -1,16 +1,16 @@
-//! Facts about built-in kinds: the published schemas of all versions, compressed to 27 kB.
+//! Facts about built-in kinds: the published schemas of all versions, packed into tables.
 //!
-//! `tests/facts.rs` generates `facts.bin`: one line for each kind, lifecycle and definition. It is decompressed once per
-//! process, on first use, and the definitions of a version are compiled once.
+//! `tests/facts.rs` generates `facts.bin`, 60 kB of tables whose rows refer to each other by number. They are read in
+//! place: nothing is decompressed, a lookup is a binary search, and the schema of a type is made when a document first
+//! needs it. A run pays for the kinds of its documents only.
+
+mod table;
 
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
-
 use crate::document::Value;
 use crate::schema::{Additional, Field, Kind, ListType, Schema, SchemaId, Schemas};
-
-static PACKED: &[u8] = include_bytes!("facts.bin");
+use table::{Composite, KindRow, LifecycleRow};
 
 /// The oldest known version.
 const OLDEST: u8 = 24;
@@ -91,7 +91,19 @@ pub(crate) struct KnownKind {
     pub namespaced: bool,
     first: u8,
     last: u8,
-    schema: &'static str,
+    schema: SchemaId,
+}
+
+impl KnownKind {
+    fn of(row: KindRow) -> KnownKind {
+        let [group, version, kind, plural] = row.names.map(table::string);
+        let schema = SchemaId(row.schema.into());
+        KnownKind { group, version, kind, plural, namespaced: row.namespaced, first: row.first, last: row.last, schema }
+    }
+
+    fn is_in(&self, version: Version) -> bool {
+        (self.first..=self.last).contains(&version.0)
+    }
 }
 
 /// When an API version was introduced, deprecated and removed.
@@ -106,72 +118,20 @@ pub(crate) struct Lifecycle {
     pub replacement: Option<[&'static str; 3]>,
 }
 
-type Key = (&'static str, &'static str, &'static str);
-
-/// The decompressed facts; definitions are still text.
-struct Unpacked {
-    kinds: Vec<KnownKind>,
-    by_key: FxHashMap<Key, Vec<usize>>,
-    lifecycles: FxHashMap<Key, Lifecycle>,
-    definitions: Vec<(u8, u8, &'static str, &'static str)>,
-}
-
-fn unpacked() -> &'static Unpacked {
-    static UNPACKED: OnceLock<Unpacked> = OnceLock::new();
-    UNPACKED.get_or_init(|| {
-        let bytes = miniz_oxide::inflate::decompress_to_vec(PACKED).expect("the packed facts are whole");
-        let text: &'static str = String::leak(String::from_utf8(bytes).expect("the packed facts are text"));
-        unpack(text)
-    })
-}
-
-fn unpack(text: &'static str) -> Unpacked {
-    let mut unpacked = Unpacked {
-        kinds: Vec::new(),
-        by_key: FxHashMap::default(),
-        lifecycles: FxHashMap::default(),
-        definitions: Vec::new(),
-    };
-    let minor = |letter: u8| letter - b'a' + OLDEST;
-    for line in text.lines() {
-        let bytes = line.as_bytes();
-        match bytes[0] {
-            b'K' => {
-                let mut words = line[4..].split(' ');
-                let mut word = || words.next().expect("a kind has five words");
-                let (group, version, kind, plural, schema) = (word(), word(), word(), word(), word());
-                let (first, last, namespaced) = (minor(bytes[1]), minor(bytes[2]), bytes[3] == b'N');
-                unpacked.by_key.entry((group, version, kind)).or_default().push(unpacked.kinds.len());
-                unpacked.kinds.push(KnownKind { group, version, kind, plural, namespaced, first, last, schema });
-            }
-            b'L' => {
-                let mut words = line[1..].split(' ');
-                let mut word = || words.next().expect("a lifecycle has eight words");
-                let key = (word(), word(), word());
-                let number = |text: &str| text.parse().ok();
-                let lifecycle = Lifecycle {
-                    introduced: number(word()),
-                    deprecated: number(word()),
-                    removed: number(word()),
-                    is_off: word() == "off",
-                    replacement: {
-                        let mut parts = word().split(',');
-                        match (parts.next(), parts.next(), parts.next()) {
-                            (Some(group), Some(version), Some(kind)) => Some([group, version, kind]),
-                            _ => None,
-                        }
-                    },
-                };
-                unpacked.lifecycles.insert(key, lifecycle);
-            }
-            _ => {
-                let (name, body) = line[3..].split_once(' ').expect("a definition has a name");
-                unpacked.definitions.push((minor(bytes[1]), minor(bytes[2]), name, body));
-            }
+impl Lifecycle {
+    fn of(row: LifecycleRow) -> Lifecycle {
+        let minor = |minor: u8| Some(minor).filter(|minor| *minor > 0);
+        Lifecycle {
+            introduced: minor(row.introduced),
+            deprecated: minor(row.deprecated),
+            removed: minor(row.removed),
+            is_off: row.is_off,
+            replacement: Some(row.replacement.map(table::string)).filter(|[_, _, kind]| !kind.is_empty()),
         }
     }
-    unpacked
 }
+
+type Key = (&'static str, &'static str, &'static str);
 
 /// API versions whose deprecation the published documents do not record.
 const DEPRECATED: [(Key, u8, [&str; 3]); 2] = [
@@ -191,195 +151,102 @@ pub(crate) fn lifecycle(gvk: &Gvk) -> Option<Lifecycle> {
             replacement: Some(*replacement).filter(|[_, _, kind]| !kind.is_empty()),
         });
     }
-    unpacked().lifecycles.get(&key).copied()
+    table::lifecycle(key).map(Lifecycle::of)
+}
+
+/// The rows of a kind, each for a range of Kubernetes versions.
+fn rows_of(gvk: &Gvk) -> impl Iterator<Item = KnownKind> {
+    table::kinds_of((&gvk.group, &gvk.version, &gvk.kind)).map(KnownKind::of)
 }
 
 /// The ranges of Kubernetes versions that have a kind.
 pub(crate) fn spans(gvk: &Gvk) -> impl Iterator<Item = (u8, u8)> {
-    let facts = unpacked();
-    let found = facts.by_key.get(&(&*gvk.group, &*gvk.version, &*gvk.kind));
-    found.into_iter().flatten().map(|&at| (facts.kinds[at].first, facts.kinds[at].last))
+    rows_of(gvk).map(|known| (known.first, known.last))
 }
 
 /// The kinds of this name in a version.
-pub(crate) fn kinds_named(kind: &str, version: Version) -> impl Iterator<Item = &'static KnownKind> {
-    let is_served = move |known: &&KnownKind| (known.first..=known.last).contains(&version.0);
-    unpacked().kinds.iter().filter(is_served).filter(move |known| known.kind == kind)
+pub(crate) fn kinds_named(kind: &str, version: Version) -> impl Iterator<Item = KnownKind> {
+    kinds(version).filter(move |known| known.kind == kind)
 }
 
 /// All kinds of a version.
-pub(crate) fn kinds(version: Version) -> impl Iterator<Item = &'static KnownKind> {
-    unpacked().kinds.iter().filter(move |known| (known.first..=known.last).contains(&version.0))
+pub(crate) fn kinds(version: Version) -> impl Iterator<Item = KnownKind> {
+    table::kinds().map(KnownKind::of).filter(move |known| known.is_in(version))
 }
 
-/// The compiled schemas of a version.
+/// The schemas of a version.
 #[derive(Debug)]
 pub(crate) struct Builtin {
+    version: Version,
     pub schemas: Schemas,
     /// `ObjectMeta`.
     pub meta: SchemaId,
-    definitions: FxHashMap<&'static str, SchemaId>,
 }
 
 impl Builtin {
     /// A built-in kind of this version.
-    pub fn kind(&self, gvk: &Gvk, version: Version) -> Option<(&'static KnownKind, SchemaId)> {
-        let facts = unpacked();
-        let candidates = facts.by_key.get(&(&*gvk.group, &*gvk.version, &*gvk.kind))?;
-        let mut known = candidates.iter().map(|&at| &facts.kinds[at]);
-        let known = known.find(|known| (known.first..=known.last).contains(&version.0))?;
-        Some((known, self.definitions[known.schema]))
+    pub fn kind(&self, gvk: &Gvk) -> Option<(KnownKind, SchemaId)> {
+        let known = rows_of(gvk).find(|known| known.is_in(self.version))?;
+        Some((known, known.schema))
     }
 }
 
-/// The compiled schemas of a version, created on first use.
+/// The schemas of a version, shared by everybody who asks for it.
 pub(crate) fn builtin(version: Version) -> Arc<Builtin> {
-    static COMPILED: [OnceLock<Arc<Builtin>>; (NEWEST - OLDEST + 1) as usize] =
+    static VERSIONS: [OnceLock<Arc<Builtin>>; (NEWEST - OLDEST + 1) as usize] =
         [const { OnceLock::new() }; (NEWEST - OLDEST + 1) as usize];
-    COMPILED[(version.0 - OLDEST) as usize].get_or_init(|| Arc::new(compile(version))).clone()
+    let new = || {
+        let [meta, props] = table::roots().map(|id| SchemaId(id.into()));
+        let mut schemas = Schemas::of_version(version);
+        schemas.props = Some(props);
+        Arc::new(Builtin { version, schemas, meta })
+    };
+    VERSIONS[(version.0 - OLDEST) as usize].get_or_init(new).clone()
 }
 
-/// The definition of `ObjectMeta`.
-const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+/// The number of types, including primitive ones.
+pub(crate) fn types() -> usize {
+    Schemas::PRIMITIVES.len() + table::definitions() + table::composites()
+}
 
-/// The definition of a schema within a CustomResourceDefinition.
-const SCHEMA_PROPS: &str = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
-
-fn compile(version: Version) -> Builtin {
-    let facts = unpacked();
-    let served = facts.definitions.iter().filter(|(first, last, ..)| (*first..=*last).contains(&version.0));
-    let served: Vec<(&'static str, &'static str)> = served.map(|(_, _, name, body)| (*name, *body)).collect();
-    let mut schemas = Schemas::new();
-    let mut definitions = FxHashMap::with_capacity_and_hasher(served.len(), FxBuildHasher);
-    for (name, _) in &served {
-        definitions.insert(*name, schemas.add(Schema::of(Kind::Object)));
+/// The schema of a type that is not primitive, in a version.
+pub(crate) fn schema(id: SchemaId, version: Version) -> Schema {
+    let at = id.0 as usize - Schemas::PRIMITIVES.len();
+    if at < table::definitions() {
+        return object(at, version);
     }
-    let mut compiler = Compiler { schemas, definitions };
-    for (name, body) in &served {
-        let id = compiler.definitions[name];
-        compiler.object(id, name, body);
-    }
-    let meta = compiler.definitions[META];
-    compiler.schemas.props = compiler.definitions.get(SCHEMA_PROPS).copied();
-    Builtin { schemas: compiler.schemas, meta, definitions: compiler.definitions }
-}
-
-/// Fields that the documents call required but servers do not require: there, absent means the zero value.
-const NOT_ASKED_FOR: [(&str, &str); 27] = [
-    ("CSIDriver", "spec"),
-    ("StatefulSetSpec", "serviceName"),
-    ("NetworkPolicySpec", "podSelector"),
-    ("PriorityClass", "value"),
-    ("ControllerRevision", "revision"),
-    ("Event", "metadata"),
-    ("ResourceFieldSelector", "divisor"),
-    ("PodFailurePolicy", "rules"),
-    ("ForZone", "name"),
-    ("Event", "involvedObject"),
-    ("DeviceClass", "spec"),
-    ("ResourceClaim", "spec"),
-    ("ResourceClaimTemplate", "spec"),
-    ("ResourceClaimTemplateSpec", "spec"),
-    ("ResourcePool", "generation"),
-    ("DeviceCapacity", "value"),
-    ("TokenRequest", "audience"),
-    ("CSINode", "spec"),
-    ("CSINodeSpec", "drivers"),
-    ("LimitRangeSpec", "limits"),
-    ("Sysctl", "value"),
-    ("PreferredSchedulingTerm", "preference"),
-    ("HTTPHeader", "value"),
-    ("SleepAction", "seconds"),
-    ("ISCSIVolumeSource", "lun"),
-    ("ISCSIPersistentVolumeSource", "lun"),
-    ("ScaleIOVolumeSource", "secretRef"),
-];
-
-struct Compiler {
-    schemas: Schemas,
-    definitions: FxHashMap<&'static str, SchemaId>,
-}
-
-impl Compiler {
-    fn object(&mut self, id: SchemaId, definition: &str, body: &'static str) {
-        let short = definition.rsplit('.').next().unwrap_or(definition);
-        let mut fields = Vec::new();
-        let mut required: Vec<Arc<str>> = Vec::new();
-        for field in body.split('\t').filter(|field| !field.is_empty()) {
-            let (name, code) = field.split_once(':').expect("a field has a type");
-            let (name, is_required) = name.strip_suffix('!').map_or((name, false), |name| (name, true));
-            let mut rest = code;
-            let mut schema = self.code(&mut rest);
-            let default = rest.strip_prefix('=');
-            if let Some(default) = default.filter(|_| self.schemas.get(schema).kind == Kind::String) {
-                let enumeration = self.schemas.get(schema).enumeration.clone();
-                let value = Some(Value::Str(default.into()));
-                schema = self.schemas.add(Schema { enumeration, default: value, ..Schema::of(Kind::String) });
-            }
-            // The server treats an absent boolean as false, even if the document requires it.
-            let is_bool = self.schemas.get(schema).kind == Kind::Boolean;
-            let name: Arc<str> = name.into();
-            if is_required && !is_bool && !NOT_ASKED_FOR.contains(&(short, &*name)) {
-                required.push(name.clone());
-            }
-            fields.push(Field { name, schema });
+    let of = |id: u16| SchemaId(id.into());
+    match table::composite(at - table::definitions()) {
+        Composite::List(items) => Schema { items: Some(of(items)), ..Schema::of(Kind::Array) },
+        Composite::Set(items) => Schema { items: Some(of(items)), list: ListType::Set, ..Schema::of(Kind::Array) },
+        Composite::ListMap(items, keys) => {
+            let list = ListType::Map(keys.split(',').map(Arc::from).collect());
+            Schema { items: Some(of(items)), list, ..Schema::of(Kind::Array) }
         }
-        fields.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        let schema = self.schemas.get_mut(id);
-        schema.fields = fields;
-        schema.required = required;
+        Composite::Map(values) => Schema { additional: Additional::Of(of(values)), ..Schema::of(Kind::Object) },
+        Composite::Text(values, default) => Schema {
+            enumeration: values.split('|').filter(|value| !value.is_empty()).map(text).collect(),
+            default: Some(default).filter(|default| !default.is_empty()).map(text),
+            ..Schema::of(Kind::String)
+        },
     }
+}
 
-    /// Parses one type from the front.
-    fn code(&mut self, rest: &mut &'static str) -> SchemaId {
-        let letter = rest.as_bytes()[0];
-        *rest = &rest[1..];
-        let until = |rest: &mut &'static str| {
-            let (text, tail) = rest.split_once(';').expect("a name ends with a semicolon");
-            *rest = tail;
-            text
-        };
-        let kind = match letter {
-            b's' => Kind::String,
-            b'i' => Kind::Int32,
-            b'l' => Kind::Int64,
-            b'b' => Kind::Boolean,
-            b'd' => Kind::Number,
-            b'q' => Kind::Quantity,
-            b't' => Kind::Time,
-            b'm' => Kind::MicroTime,
-            b'x' => Kind::IntOrString,
-            b'y' => Kind::Bytes,
-            b'1' => Kind::SchemaOrBool,
-            b'2' => Kind::SchemaOrArray,
-            b'3' => Kind::SchemaOrStrings,
-            b'@' => {
-                let name = until(rest);
-                return self.definitions[name];
-            }
-            b'e' => {
-                let values = until(rest).split('|').map(|value| Value::Str(value.into())).collect();
-                return self.schemas.add(Schema { enumeration: values, ..Schema::of(Kind::String) });
-            }
-            b'[' => {
-                let letter = rest.as_bytes()[0];
-                *rest = &rest[1..];
-                let list = match letter {
-                    b's' => ListType::Set,
-                    b'k' => ListType::Map(until(rest).split(',').map(Arc::from).collect()),
-                    _ => ListType::Atomic,
-                };
-                let items = self.code(rest);
-                return self.schemas.add(Schema { items: Some(items), list, ..Schema::of(Kind::Array) });
-            }
-            b'{' => {
-                let values = self.code(rest);
-                return self.schemas.add(Schema { additional: Additional::Of(values), ..Schema::of(Kind::Object) });
-            }
-            _ => Kind::Any,
-        };
-        Schemas::primitive(kind)
+fn text(text: &str) -> Value {
+    Value::Str(text.into())
+}
+
+/// The schema of a definition; an empty object in versions that do not have it.
+fn object(definition: usize, version: Version) -> Schema {
+    let mut schema = Schema::of(Kind::Object);
+    for row in table::fields(definition, version.0) {
+        let name: Arc<str> = table::string(row.name).into();
+        if row.is_required {
+            schema.required.push(name.clone());
+        }
+        schema.fields.push(Field { name, schema: SchemaId(row.schema.into()) });
     }
+    schema
 }
 
 #[cfg(test)]
@@ -390,9 +257,14 @@ mod tests {
     fn every_version_compiles() {
         for version in Version::all() {
             let builtin = builtin(version);
-            assert!(builtin.schemas.len() > 500, "{version}");
-            let (known, schema) = builtin.kind(&Gvk::of("apps/v1", "Deployment"), version).unwrap();
+            let (known, schema) = builtin.kind(&Gvk::of("apps/v1", "Deployment")).unwrap();
             assert!(known.namespaced && builtin.schemas.get(schema).field("spec").is_some());
+            for id in 0..types() as u32 {
+                let schema = builtin.schemas.get(SchemaId(id));
+                assert!(schema.fields.is_sorted_by(|a, b| a.name < b.name), "{version}, type {id}");
+                let refers_to = schema.fields.iter().map(|field| field.schema).chain(schema.items);
+                assert!(refers_to.into_iter().all(|id| (id.0 as usize) < types()), "{version}, type {id}");
+            }
         }
     }
 

@@ -19,18 +19,8 @@ pub struct Answer {
     pub http: u16,
     /// The version of the review.
     pub version: Version,
-    /// The id of the request.
-    pub uid: String,
-    /// The operation: `CREATE`, `UPDATE`, `DELETE`.
-    pub operation: String,
-    /// The namespace of the object.
-    pub namespace: String,
-    /// Its name or `generateName`.
-    pub name: String,
-    /// The user of the request.
-    pub user: String,
-    /// Whether it is a dry run.
-    pub dry_run: bool,
+    /// The request that is answered.
+    pub sender: Sender,
     /// The decision.
     pub verdict: Verdict,
     /// Warnings for the user.
@@ -43,7 +33,7 @@ pub enum Verdict {
     /// It is allowed.
     Allowed,
     /// Rules are violated.
-    Invalid(Vec<Cause>),
+    Invalid(Vec<StatusCause>),
     /// It is refused.
     Refused {
         /// The HTTP status code.
@@ -57,7 +47,7 @@ pub enum Verdict {
 
 /// A violated rule.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Cause {
+pub struct StatusCause {
     /// Its name; not part of the answer.
     pub rule: String,
     /// The path that it checks.
@@ -90,7 +80,7 @@ impl Verdict {
 
     /// A bug of this program.
     pub fn internal() -> Verdict {
-        let message = "an internal error of the validator; its log tells more".to_owned();
+        let message = "an internal error of the validator; see its log".to_owned();
         Verdict::Refused { code: 500, reason: "InternalError", message }
     }
 
@@ -135,24 +125,12 @@ impl Answer {
 
     /// The answer to the request with this id.
     pub fn to(uid: &str, verdict: Verdict) -> Answer {
-        Answer {
-            http: 200,
-            version: Version::V1,
-            uid: uid.to_owned(),
-            operation: String::new(),
-            namespace: String::new(),
-            name: String::new(),
-            user: String::new(),
-            dry_run: false,
-            verdict,
-            warnings: Vec::new(),
-        }
+        Answer::to_sender(Sender { uid: uid.to_owned(), ..Sender::default() }, verdict)
     }
 
     /// The answer to a request that could not be evaluated.
     pub fn to_sender(sender: Sender, verdict: Verdict) -> Answer {
-        let Sender { uid, operation, namespace, name, user, dry_run } = sender;
-        Answer { operation, namespace, name, user, dry_run, ..Answer::to(&uid, verdict) }
+        Answer { http: 200, version: Version::V1, sender, verdict, warnings: Vec::new() }
     }
 
     /// The review that is sent back.
@@ -163,8 +141,8 @@ impl Answer {
             string_into(out, text.as_bytes(), Html::Escape);
         };
         put(&mut out, "{\"kind\":\"AdmissionReview\",\"apiVersion\":", self.version.as_str());
-        put(&mut out, ",\"response\":{\"uid\":", &self.uid);
-        let (reason, causes): (&str, &[Cause]) = match &self.verdict {
+        put(&mut out, ",\"response\":{\"uid\":", &self.sender.uid);
+        let (reason, causes): (&str, &[StatusCause]) = match &self.verdict {
             Verdict::Allowed => ("", &[]),
             Verdict::Invalid(causes) => ("Invalid", causes),
             Verdict::Refused { reason, .. } => (reason, &[]),

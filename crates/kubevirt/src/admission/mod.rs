@@ -10,7 +10,7 @@ mod template;
 
 use std::sync::Arc;
 
-pub use answer::{Answer, Cause, Verdict};
+pub use answer::{Answer, StatusCause, Verdict};
 use review::Review;
 pub use review::{Look, Sender, Version, sender};
 pub use template::template;
@@ -248,7 +248,7 @@ fn verdict(outcomes: &[Outcome], was_so: impl Fn(usize) -> bool) -> (Verdict, Ve
             }
             Status::Violation | Status::Error => {
                 let field = if outcome.path.is_empty() { ANNOTATION_FIELD } else { &outcome.path };
-                causes.push(Cause { rule: outcome.rule.clone(), field: field.to_owned(), message: text });
+                causes.push(StatusCause { rule: outcome.rule.clone(), field: field.to_owned(), message: text });
             }
         }
     }
@@ -296,7 +296,7 @@ fn compat_verdict(rules: &compat::Reading, vm: &Value, budget: &Budget<'_>) -> V
         return Verdict::Allowed;
     }
     let cause = |report: &compat::RuleReport| {
-        Some(Cause { rule: report.name.clone(), field: report.path.clone(), message: report.cause()? })
+        Some(StatusCause { rule: report.name.clone(), field: report.path.clone(), message: report.cause()? })
     };
     Verdict::Invalid(reports.iter().filter_map(cause).collect())
 }

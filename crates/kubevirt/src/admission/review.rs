@@ -135,18 +135,15 @@ impl Review {
             name if name.is_empty() => named("generateName").unwrap_or_default().to_owned(),
             name => name,
         };
-        Answer {
-            http: 200,
-            version: self.version,
+        let sender = Sender {
             uid: self.text(&["uid"]).to_owned(),
             operation: self.operation().to_owned(),
             namespace: or_own(self.text(&["namespace"]), "namespace"),
             name,
             user: self.text(&["userInfo", "username"]).to_owned(),
             dry_run: self.root.at(&["request", "dryRun"]) == Some(&Value::Bool(true)),
-            verdict,
-            warnings,
-        }
+        };
+        Answer { version: self.version, warnings, ..Answer::to_sender(sender, verdict) }
     }
 }
 
@@ -155,7 +152,7 @@ impl Review {
 pub struct Sender {
     /// The id of the request.
     pub uid: String,
-    /// The operation.
+    /// The operation: `CREATE`, `UPDATE`, `DELETE`.
     pub operation: String,
     /// The namespace of the object.
     pub namespace: String,

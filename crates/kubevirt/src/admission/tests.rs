@@ -97,6 +97,6 @@ fn a_late_review_is_refused() {
     for compat in [false, true] {
         let policy = Policy { compat, ratchet: false };
         let answer = virtual_machine(body.as_bytes(), policy, &Here { parent: Parent::Absent, late: true });
-        assert_eq!((answer.verdict.code(), answer.uid.as_str()), (504, "u"));
+        assert_eq!((answer.verdict.code(), answer.sender.uid.as_str()), (504, "u"));
     }
 }

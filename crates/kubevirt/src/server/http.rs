@@ -198,7 +198,7 @@ async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Sha
     let surroundings = shared.known.until(until);
     let work = Arc::new(Work { body, webhook, surroundings, is_running: AtomicBool::new(false) });
     let verdict = match timeout_at(TokioInstant::from_std(until), judged(&work, shared)).await {
-        Ok(Some(answer)) => return answer,
+        Ok(Some(answer)) => return *answer,
         Ok(None) => Verdict::internal(),
         Err(_) if work.is_running.load(Relaxed) => Verdict::late(),
         Err(_) => Verdict::busy(),
@@ -207,7 +207,7 @@ async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Sha
 }
 
 /// The answer to a review; `None` because of a bug.
-async fn judged(work: &Arc<Work>, shared: &Arc<Shared>) -> Option<Answer> {
+async fn judged(work: &Arc<Work>, shared: &Arc<Shared>) -> Option<Box<Answer>> {
     let body = &work.body;
     let flow = Flow::of(&admission::sender(body, Look::Head));
     let is_large = body.len() as u64 > SMALL;
@@ -244,7 +244,7 @@ async fn judged(work: &Arc<Work>, shared: &Arc<Shared>) -> Option<Answer> {
 /// The result of an attempt to evaluate a review.
 enum Judged {
     /// The answer; `None` after a bug.
-    Answer(Option<Answer>),
+    Answer(Option<Box<Answer>>),
     /// It needs more work than allowed.
     TooMuch,
 }
@@ -282,7 +282,7 @@ impl Work {
         }));
         self.is_running.store(false, Relaxed);
         match judged {
-            Ok(Some(answer)) => Judged::Answer(Some(answer)),
+            Ok(Some(answer)) => Judged::Answer(Some(Box::new(answer))),
             Ok(None) => Judged::TooMuch,
             Err(panic) => {
                 tell_bug(&*panic, shared);
@@ -311,16 +311,16 @@ pub(super) fn failed(panic: &(dyn Any + Send), shared: &Shared) -> Answered {
 }
 
 fn tell(answer: &Answer, webhook: Webhook, took: Duration, shared: &Shared) {
-    let object = format!("{}/{}", answer.namespace, answer.name);
+    let object = format!("{}/{}", answer.sender.namespace, answer.sender.name);
     let message = answer.verdict.message();
     let verdict = answer.verdict.as_str();
     let mut fields: Vec<(&str, LogField<'_>)> = vec![
         ("webhook", webhook.as_str().into()),
-        ("uid", (&answer.uid).into()),
-        ("operation", (&answer.operation).into()),
+        ("uid", (&answer.sender.uid).into()),
+        ("operation", (&answer.sender.operation).into()),
         ("object", (&object).into()),
-        ("user", (&answer.user).into()),
-        ("dryRun", LogField::Flag(answer.dry_run)),
+        ("user", (&answer.sender.user).into()),
+        ("dryRun", LogField::Flag(answer.sender.dry_run)),
         ("verdict", verdict.into()),
         ("code", LogField::Number(answer.verdict.code().into())),
     ];

@@ -37,7 +37,7 @@ use tls::{Reload, Tls};
 
 /// The configuration of the server.
 #[derive(Debug)]
-pub struct Config {
+pub struct ServerConfig {
     /// The address of both ports.
     pub listen: IpAddr,
     /// The port for reviews; 0 for any.
@@ -53,7 +53,7 @@ pub struct Config {
     /// How reviews are answered.
     pub policy: Policy,
     /// Limits for clients.
-    pub limits: Limits,
+    pub limits: ClientLimits,
     /// Templates and instance types.
     pub known: Known,
     /// The log.
@@ -65,7 +65,7 @@ const EXPANSIONS: usize = 32;
 
 /// Limits on the time and memory of clients.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct ClientLimits {
     /// Maximum bytes of a review.
     pub body: u64,
     /// Maximum bytes of all concurrent reviews.
@@ -82,9 +82,9 @@ pub struct Limits {
     pub drain: Duration,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for ClientLimits {
+    fn default() -> ClientLimits {
+        ClientLimits {
             // An update contains the object twice, and the API server accepts objects of 3 MiB.
             body: 8 << 20,
             memory: 128 << 20,
@@ -113,7 +113,7 @@ enum Stage {
 /// What all connections share.
 struct Shared {
     policy: Policy,
-    limits: Limits,
+    limits: ClientLimits,
     known: Known,
     log: Arc<Log>,
     metrics: Metrics,
@@ -160,7 +160,7 @@ pub struct Running {
 }
 
 /// Starts a server; it is ready to accept connections when this returns.
-pub fn start(config: Config) -> io::Result<Running> {
+pub fn start(config: ServerConfig) -> io::Result<Running> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
     let runtime = Builder::new_multi_thread()
         .worker_threads(threads)

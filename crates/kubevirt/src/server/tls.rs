@@ -77,7 +77,7 @@ impl Tls {
             Err(problem) => {
                 let remedy = match state.config {
                     Some(_) => "the last certificate that could be used stays in use",
-                    None => "connections are refused until it is mended",
+                    None => "connections are refused until it is fixed",
                 };
                 log.error(
                     "failed to load certificate or TLS options",

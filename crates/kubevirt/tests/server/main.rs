@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use ytterby_kubevirt::admission::Policy;
 use ytterby_kubevirt::server::log::Log;
-use ytterby_kubevirt::server::{Config, Known, Limits, Running, start};
+use ytterby_kubevirt::server::{ClientLimits, Known, Running, ServerConfig, start};
 
 /// The log of a server.
 #[derive(Clone, Default)]
@@ -44,9 +44,9 @@ impl Write for Lines {
 
 /// A server without a cluster and without TLS on any free ports, with short
 /// timeouts.
-fn config() -> (Config, Lines) {
+fn config() -> (ServerConfig, Lines) {
     let lines = Lines::default();
-    let config = Config {
+    let config = ServerConfig {
         listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
         webhook_port: 0,
         metrics_port: 0,
@@ -54,14 +54,14 @@ fn config() -> (Config, Lines) {
         tls_options_dir: "/nowhere".into(),
         reload_every: Duration::from_millis(20),
         policy: Policy::default(),
-        limits: Limits::default(),
+        limits: ClientLimits::default(),
         known: Known::default(),
         log: Arc::new(Log::to(Box::new(lines.clone()), 2)),
     };
     (config, lines)
 }
 
-fn serve(change: impl FnOnce(&mut Config)) -> (Running, Lines) {
+fn serve(change: impl FnOnce(&mut ServerConfig)) -> (Running, Lines) {
     let (mut config, lines) = config();
     change(&mut config);
     (start(config).unwrap(), lines)

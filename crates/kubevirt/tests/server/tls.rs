@@ -90,7 +90,7 @@ fn swapped_links_of_kubernetes_volumes_are_noticed() {
 fn a_server_without_a_certificate_waits_for_one() {
     let scratch = Scratch::new();
     let (server, log) = serve(|config| config.cert_dir = Some(scratch.0.clone()));
-    assert!(log.text().contains("connections are refused until it is mended"), "{}", log.text());
+    assert!(log.text().contains("connections are refused until it is fixed"), "{}", log.text());
     let mut client = Client::plain(server.webhook);
     assert!(client.is_closed());
     let certificate = certify(&scratch.0);

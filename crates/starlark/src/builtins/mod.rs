@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use ytterby_text::Str;
 
-use crate::compile::Name;
+use crate::compile::{Name, Shortcut};
 use crate::value::{Builtin, Method};
 use crate::{Args, Dialect, Error, Eval, Value};
 
@@ -140,7 +140,7 @@ pub(crate) fn methods(dialect: Dialect, name: &Str) -> Name {
         list: find(lists::METHODS, name),
         dict: find(dicts::METHODS, name),
         set: find(sets::METHODS, name).filter(|_| dialect == Dialect::Current || *name == "union"),
-        is_append: *name == *"append",
+        shortcut: Shortcut::of(name),
     }
 }
 

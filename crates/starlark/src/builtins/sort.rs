@@ -26,6 +26,9 @@ fn extreme(eval: &mut Eval, function: &str, op: CompareOp, args: Args<'_>) -> Re
     }
     let [key] = Args { positional: &[], named: args.named }.unpack(function, ["key?"])?;
     let key: Option<Callable> = args.param(function, "key", key)?;
+    if let ([Value::List(list)], None) = (args.positional, &key) {
+        return extreme_item(eval, function, op, &list.items());
+    }
     if let [source] = args.positional {
         let Some(values) = Iter::of(source) else {
             fail!(Type, "{function}: {} value is not iterable", source.type_name());
@@ -33,6 +36,22 @@ fn extreme(eval: &mut Eval, function: &str, op: CompareOp, args: Args<'_>) -> Re
         return extreme_of(eval, function, op, key, values);
     }
     extreme_of(eval, function, op, key, args.positional.iter().cloned())
+}
+
+/// The same for the values of a list, which are not copied.
+fn extreme_item(eval: &mut Eval, function: &str, op: CompareOp, items: &[Value]) -> Result<Value, Error> {
+    let Some((mut best, rest)) = items.split_first() else { fail!("{function}: argument is an empty sequence") };
+    for item in rest {
+        eval.step()?;
+        let is_better = match (item, best) {
+            (Value::Int(item), Value::Int(best)) => op.accepts(item.cmp(best)),
+            _ => compare(op, item, best).map_err(|error| error.in_context(function))?,
+        };
+        if is_better {
+            best = item;
+        }
+    }
+    Ok(best.clone())
 }
 
 fn extreme_of(
@@ -89,16 +108,21 @@ pub(super) fn sorted(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 }
 
 /// Sorts values if all are integers; returns whether they are. Equal integers are indistinguishable, so the bare numbers
-/// are sorted: this takes a third of the instructions of sorting the values.
+/// are sorted: this takes a third of the instructions of sorting the values. If they are close together, they are
+/// counted instead.
 fn sort_ints(values: &mut [Value], reverse: bool) -> bool {
     let mut ints = Vec::with_capacity(values.len());
+    let (mut least, mut greatest) = (i64::MAX, i64::MIN);
     for value in values.iter() {
-        match value {
-            Value::Int(value) => ints.push(*value),
-            _ => return false,
-        }
+        let Value::Int(value) = value else { return false };
+        ints.push(*value);
+        least = least.min(*value);
+        greatest = greatest.max(*value);
     }
-    ints.sort_unstable();
+    match usize::try_from(greatest.wrapping_sub(least)) {
+        Ok(range) if least <= greatest && range < ints.len() => sort_by_counting(&mut ints, least, range),
+        _ => ints.sort_unstable(),
+    }
     let put = |(value, int): (&mut Value, &i64)| value.put_int(*int);
     if reverse {
         values.iter_mut().zip(ints.iter().rev()).for_each(put);
@@ -106,6 +130,19 @@ fn sort_ints(values: &mut [Value], reverse: bool) -> bool {
         values.iter_mut().zip(&ints).for_each(put);
     }
     true
+}
+
+/// Sorts integers from `least` to `least + range` by counting each: linear if the range is not larger than their number.
+fn sort_by_counting(ints: &mut [i64], least: i64, range: usize) {
+    let mut counts = vec![0u32; range + 1];
+    for int in ints.iter() {
+        counts[int.wrapping_sub(least) as usize] += 1;
+    }
+    let mut slots = ints.iter_mut();
+    for (offset, count) in counts.into_iter().enumerate() {
+        let int = least.wrapping_add(offset as i64);
+        slots.by_ref().take(count as usize).for_each(|slot| *slot = int);
+    }
 }
 
 fn itself(value: &Value) -> &Value {
@@ -191,5 +228,44 @@ fn sort_all<T>(items: &mut [T], reverse: bool, order: impl Fn(&T, &T) -> Orderin
         items.sort_by(|a, b| order(b, a));
     } else {
         items.sort_by(|a, b| order(a, b));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counting_sorts() {
+        let mut state = 1u64;
+        let mut next = |range: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % range
+        };
+        for len in [0, 1, 2, 3, 10, 300] {
+            for range in [1, 2, 7, 299, 100_000] {
+                for base in [0, -5, i64::MIN, i64::MAX - 100_000] {
+                    let ints: Vec<i64> = (0..len).map(|_| base + next(range) as i64).collect();
+                    let mut expected = ints.clone();
+                    expected.sort_unstable();
+                    for reverse in [false, true] {
+                        let mut values: Vec<Value> = ints.iter().map(|int| Value::Int(*int)).collect();
+                        assert!(sort_ints(&mut values, reverse));
+                        if reverse {
+                            values.reverse();
+                        }
+                        let sorted: Vec<i64> = values
+                            .iter()
+                            .filter_map(|value| if let Value::Int(int) = value { Some(*int) } else { None })
+                            .collect();
+                        assert_eq!(sorted, expected);
+                    }
+                }
+            }
+        }
+        assert!(!sort_ints(&mut [Value::Int(1), Value::None], false));
+        let mut extremes = [Value::Int(i64::MAX), Value::Int(i64::MIN), Value::Int(0)];
+        assert!(sort_ints(&mut extremes, false));
+        assert!(matches!(extremes, [Value::Int(i64::MIN), Value::Int(0), Value::Int(i64::MAX)]));
     }
 }

@@ -93,9 +93,6 @@ fn mapped(
     args.count(name, 0, 0)?;
     let text = text(receiver)?;
     eval.charge(text.as_bytes().len())?;
-    if let Some(text) = text.changed_short(map_ascii) {
-        return Ok(Value::Str(text));
-    }
     if text.is_ascii() {
         return eval.text(|_, out| {
             out.extend_from_slice(text);
@@ -236,10 +233,14 @@ fn join(eval: &mut Eval, receiver: &Value, args: Args<'_>) -> Result<Value, Erro
     let parts: Iterable = args.required("join", 0)?;
     let add = |eval: &mut Eval, out: &mut Vec<u8>, (n, part): (usize, &Value)| match part {
         Value::Str(part) => {
-            let separator = if n > 0 { separator.as_bytes() } else { b"" };
-            text_size(out.len(), separator.len() + part.as_bytes().len())?;
-            eval.charge(separator.len() + part.as_bytes().len())?;
-            out.extend_from_slice(separator);
+            let (separator, part) = (if n > 0 { separator.as_bytes() } else { b"" }, part.as_bytes());
+            text_size(out.len(), separator.len() + part.len())?;
+            eval.charge(separator.len() + part.len())?;
+            out.reserve(separator.len() + part.len());
+            match separator {
+                [byte] => out.push(*byte),
+                _ => out.extend_from_slice(separator),
+            }
             out.extend_from_slice(part);
             Ok(())
         }
@@ -391,7 +392,10 @@ fn charge_parts(text: &[u8], separator: Option<&Value>) -> Result<(), Error> {
     }
     budget::text(text.len())?;
     let count = match separator {
-        Some(Value::Str(separator)) if !separator.is_empty() => memmem::find_iter(text, separator.as_bytes()).count(),
+        Some(Value::Str(separator)) if !separator.is_empty() => match separator.as_bytes() {
+            [byte] => memchr::memchr_iter(*byte, text).count(),
+            bytes => memmem::find_iter(text, bytes).count(),
+        },
         _ => text.iter().filter(|byte| byte.is_ascii_whitespace()).count(),
     };
     Ok(budget::memory_of(count, size_of::<Value>())?)

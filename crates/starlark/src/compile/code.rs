@@ -70,6 +70,8 @@ pub(crate) enum Instr {
     MulInt { dst: Reg, x: Reg, y: i16 },
     /// `y` is positive.
     ModInt { dst: Reg, x: Reg, y: i16 },
+    /// The same, followed by an [`Instr::CompareIntJump`] on `dst`, which is done at the same time.
+    ModIntCompare { dst: Reg, x: Reg, y: i16 },
     /// `x += y`, where `y` is an operand: lists are extended and strings grow in place.
     AddAssign { x: Reg, y: Reg },
     /// `x = x + y`, where `y` is an operand: only strings grow in place.
@@ -132,6 +134,10 @@ pub(crate) enum Instr {
     CallBuiltin { count: u8, base: Reg, index: u16 },
     /// `dst = constants[index](x)`, where `x` is an operand.
     CallBuiltin1 { dst: Reg, x: Reg, index: u16 },
+    /// `dst = len(x)` and `dst = str(x)` for the usual types of the operand `x`. Then skips the next instruction, which
+    /// calls the function for any value.
+    Len { dst: Reg, x: Reg },
+    Text { dst: Reg, x: Reg },
     /// A call with names, `*args` or `**kwargs`: `shape` describes the registers after `base`.
     CallShape { base: Reg, shape: u16 },
     /// `base = x.name()` or `base = x.name(y)` for a method of a built-in type, with operands `x` and `y`. Then skips the
@@ -141,6 +147,15 @@ pub(crate) enum Instr {
     /// The same with a second operand, in the next instruction; skips five.
     Method2 { name: u8, base: Reg, x: Reg, y: Reg },
     Operand { z: Reg },
+    /// Like [`Instr::Method0`], [`Instr::Method1`] and [`Instr::Method2`], for one method each.
+    Case { upper: bool, dst: Reg, x: Reg },
+    Affix { end: bool, dst: Reg, x: Reg, y: Reg },
+    Append { dst: Reg, x: Reg, y: Reg },
+    Get { dst: Reg, x: Reg, y: Reg },
+    Replace { dst: Reg, x: Reg, y: Reg },
+    /// Like the [`Instr::CallMethod`] after it, which it skips, for one method each.
+    AppendItem { base: Reg, x: Reg },
+    Format { count: u8, base: Reg, format: u16 },
     /// Looks up a method of the operand `x`: a method of a built-in type leaves `dst` unset, anything else is put there.
     Method { dst: Reg, x: Reg, name: u16 },
     /// Calls the method that [`Instr::Method`] found in `base` for the operand `x`, with the values in the next `count` registers; the result replaces `base`.
@@ -213,6 +228,8 @@ pub(crate) struct Code {
     pub(crate) constants: Box<[Constant]>,
     pub(crate) names: Box<[Name]>,
     pub(crate) shapes: Box<[Shape]>,
+    /// The texts around the fields of literal formats.
+    pub(crate) formats: Box<[Box<[Str]>]>,
     pub(crate) functions: Box<[Arc<Code>]>,
     pub(crate) loads: Box<[LoadCode]>,
     /// For a new function of this code, the locations of the variables that it shares with outer functions.
@@ -353,8 +370,38 @@ pub(crate) struct Name {
     pub(crate) list: Option<Method>,
     pub(crate) dict: Option<Method>,
     pub(crate) set: Option<Method>,
-    /// Whether it is `append`, the most frequent method.
-    pub(crate) is_append: bool,
+    pub(crate) shortcut: Shortcut,
+}
+
+/// Methods with their own instructions for the usual types of arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shortcut {
+    None,
+    Append,
+    EndsWith,
+    Format,
+    Get,
+    Lower,
+    Replace,
+    StartsWith,
+    Upper,
+}
+
+impl Shortcut {
+    /// The shortcut for methods of this name.
+    pub(crate) fn of(name: &[u8]) -> Shortcut {
+        match name {
+            b"append" => Shortcut::Append,
+            b"endswith" => Shortcut::EndsWith,
+            b"format" => Shortcut::Format,
+            b"get" => Shortcut::Get,
+            b"lower" => Shortcut::Lower,
+            b"replace" => Shortcut::Replace,
+            b"startswith" => Shortcut::StartsWith,
+            b"upper" => Shortcut::Upper,
+            _ => Shortcut::None,
+        }
+    }
 }
 
 /// The registers after the callee: positional values, named values, then `*args` and `**kwargs`.

@@ -3,7 +3,7 @@
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 
-use super::{CONSTANT_OPERANDS, Compiled, Constant, FnCompiler, Instr, Reg, Shape, binary_instr, int_instr};
+use super::{CONSTANT_OPERANDS, Compiled, Constant, FnCompiler, Instr, Reg, Shape, Shortcut, binary_instr, int_instr};
 use crate::Value;
 use crate::ast::{Arg, Clause, Comprehension, ComprehensionBody, Def, DictEntry, ExprId, ExprKind, Param};
 use crate::host::{BinaryOp, UnaryOp};
@@ -358,7 +358,16 @@ impl FnCompiler<'_> {
             }
             ExprKind::Compare(op, x, y) if !jump_if && !self.far => {
                 let instr = match self.small_int(*y) {
-                    Some(y) => Instr::CompareIntJump { op: *op, x: self.operand(*x)?, y, by: 0 },
+                    Some(y) => {
+                        let compared = self.operand(*x)?;
+                        if let Some(Instr::ModInt { dst, x, y }) = self.instrs.last().copied()
+                            && dst == compared
+                            && let Some(last) = self.instrs.last_mut()
+                        {
+                            *last = Instr::ModIntCompare { dst, x, y };
+                        }
+                        Instr::CompareIntJump { op: *op, x: compared, y, by: 0 }
+                    }
                     None => {
                         let (x, y) = (self.operand_or_constant(*x)?, self.operand_or_constant(*y)?);
                         Instr::CompareJump { op: *op, x, y, by: 0 }
@@ -427,27 +436,25 @@ impl FnCompiler<'_> {
             let x = self.operand_or_constant(x)?;
             let name = self.name(name)?;
             let base = if top && x != dst && self.next == usize::from(dst) + 1 { dst } else { self.temp()? };
-            if let Ok(name) = u8::try_from(name) {
-                match args {
-                    [] => self.emit(Instr::Method0 { name, base, x }, pos),
-                    [Arg::Positional(y)] => {
-                        if let Some(y) = self.free_operand(*y)? {
-                            self.emit(Instr::Method1 { name, base, x, y }, pos);
-                        }
-                    }
-                    [Arg::Positional(y), Arg::Positional(z)] => {
-                        if let Some(y) = self.free_operand(*y)?
-                            && let Some(z) = self.free_operand(*z)?
-                        {
-                            self.emit(Instr::Method2 { name, base, x, y }, pos);
-                            self.emit(Instr::Operand { z }, Pos::UNKNOWN);
-                        }
-                    }
-                    _ => {}
-                }
+            let shortcut = self.names[usize::from(name)].shortcut;
+            let format = match (shortcut, self.string_constant(x)) {
+                (Shortcut::Format, Some(text)) => self.format(&text.clone()),
+                _ => None,
+            };
+            if format.is_none() {
+                self.method_in_place(name, shortcut, base, x, args, pos)?;
             }
-            self.emit(Instr::Method { dst: base, x, name }, dot);
+            match self.string_constant(x) {
+                // A string certainly has this method.
+                Some(_) if self.names[usize::from(name)].string.is_some() => self.emit(Instr::Clear { reg: base }, dot),
+                _ => self.emit(Instr::Method { dst: base, x, name }, dot),
+            }
             let count = self.positional(args)?;
+            if let Some(format) = format {
+                self.emit(Instr::Format { count, base, format }, pos);
+            } else if shortcut == Shortcut::Append && count == 1 {
+                self.emit(Instr::AppendItem { base, x }, pos);
+            }
             self.emit(Instr::CallMethod { count, base, x, name }, pos);
             self.take(dst, base);
             return Ok(());
@@ -455,6 +462,11 @@ impl FnCompiler<'_> {
         if simple && let Some(index) = self.builtin(callee)? {
             if let [Arg::Positional(x)] = args {
                 let x = self.operand_or_constant(*x)?;
+                match &self.constants[usize::from(index)] {
+                    Constant::Universal(name) if *name == "len" => self.emit(Instr::Len { dst, x }, pos),
+                    Constant::Universal(name) if *name == "str" => self.emit(Instr::Text { dst, x }, pos),
+                    _ => {}
+                }
                 self.emit(Instr::CallBuiltin1 { dst, x, index }, pos);
                 return Ok(());
             }
@@ -475,6 +487,81 @@ impl FnCompiler<'_> {
         }
         self.take(dst, base);
         Ok(())
+    }
+
+    /// Begins a call of a method with up to two operands that need no instruction: does it at once for built-in types,
+    /// and skips the general way after it.
+    fn method_in_place(
+        &mut self,
+        name: u16,
+        shortcut: Shortcut,
+        base: Reg,
+        x: Reg,
+        args: &[Arg],
+        pos: Pos,
+    ) -> Compiled<()> {
+        let Ok(name) = u8::try_from(name) else { return Ok(()) };
+        match args {
+            [] => self.emit(
+                match shortcut {
+                    Shortcut::Upper | Shortcut::Lower => {
+                        Instr::Case { upper: shortcut == Shortcut::Upper, dst: base, x }
+                    }
+                    _ => Instr::Method0 { name, base, x },
+                },
+                pos,
+            ),
+            [Arg::Positional(y)] => {
+                if let Some(y) = self.free_operand(*y)? {
+                    let instr = match shortcut {
+                        Shortcut::StartsWith | Shortcut::EndsWith => {
+                            Instr::Affix { end: shortcut == Shortcut::EndsWith, dst: base, x, y }
+                        }
+                        Shortcut::Append => Instr::Append { dst: base, x, y },
+                        _ => Instr::Method1 { name, base, x, y },
+                    };
+                    self.emit(instr, pos);
+                }
+            }
+            [Arg::Positional(y), Arg::Positional(z)] => {
+                if let Some(y) = self.free_operand(*y)?
+                    && let Some(z) = self.free_operand(*z)?
+                {
+                    let instr = match shortcut {
+                        Shortcut::Get => Instr::Get { dst: base, x, y },
+                        Shortcut::Replace => Instr::Replace { dst: base, x, y },
+                        _ => Instr::Method2 { name, base, x, y },
+                    };
+                    self.emit(instr, pos);
+                    self.emit(Instr::Operand { z }, Pos::UNKNOWN);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The text of an operand that is a string constant.
+    fn string_constant(&self, operand: Reg) -> Option<&Str> {
+        match self.constants.get(usize::from(!operand)) {
+            Some(Constant::Str(text)) if !operand < CONSTANT_OPERANDS => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The texts around the fields of a format, if all of them are `{}`.
+    fn format(&mut self, text: &Str) -> Option<u16> {
+        let mut pieces = Vec::new();
+        let mut rest = text.as_bytes();
+        while let Some(at) = memchr::memchr2(b'{', b'}', rest) {
+            let field = rest[at..].strip_prefix(b"{}")?;
+            pieces.push(Str::new(&rest[..at]));
+            rest = field;
+        }
+        pieces.push(Str::new(rest));
+        let index = u16::try_from(self.formats.len()).ok()?;
+        self.formats.push(pieces.into_boxed_slice());
+        Some(index)
     }
 
     /// The constant of a built-in function, if the name refers to one.

@@ -254,6 +254,7 @@ struct FnCompiler<'a> {
     name_of: HashMap<Str, u16>,
     shapes: Vec<Shape>,
     shape_of: HashMap<Shape, u16>,
+    formats: Vec<Box<[Str]>>,
     functions: Vec<Arc<Code>>,
     loads: Vec<LoadCode>,
 }
@@ -330,6 +331,7 @@ impl<'a> FnCompiler<'a> {
             name_of: HashMap::default(),
             shapes: Vec::new(),
             shape_of: HashMap::default(),
+            formats: Vec::new(),
             functions: Vec::new(),
             loads: Vec::new(),
         })
@@ -362,6 +364,7 @@ impl<'a> FnCompiler<'a> {
             constants: self.constants.into_boxed_slice(),
             names: self.names.into_boxed_slice(),
             shapes: self.shapes.into_boxed_slice(),
+            formats: self.formats.into_boxed_slice(),
             functions: self.functions.into_boxed_slice(),
             loads: self.loads.into_boxed_slice(),
             captures: captures.collect(),

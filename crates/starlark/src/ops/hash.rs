@@ -81,13 +81,23 @@ fn hash_big(value: &BigInt) -> u64 {
     value.iter_u64_digits().fold(0, |sum, digit| mix(sum ^ digit))
 }
 
-/// Most keys are short; these take three words regardless of their length.
 #[inline]
 fn hash_str(text: &Str) -> u64 {
     match text.short() {
-        Some([a, b, c]) => mix(folded_product(a ^ 0xa076_1d64_78bd_642f, b ^ 0x8ebc_6af0_9c88_c6e3) ^ c),
+        Some(words) => hash_words(words),
         None => hash_bytes(text),
     }
+}
+
+/// The hash of a short string. Most keys are short; these take three words regardless of their length.
+#[inline(always)]
+pub(crate) fn hash_short(text: &Str) -> Option<u32> {
+    text.short().map(|words| fold(hash_words(words)))
+}
+
+#[inline(always)]
+fn hash_words([a, b, c]: [u64; 3]) -> u64 {
+    mix(folded_product(a ^ 0xa076_1d64_78bd_642f, b ^ 0x8ebc_6af0_9c88_c6e3) ^ c)
 }
 
 fn hash_bytes(bytes: &[u8]) -> u64 {

@@ -53,9 +53,17 @@ impl List {
     ///
     /// # Errors
     /// If the list is frozen or being iterated.
-    #[inline]
+    #[inline(always)]
     pub fn push(&self, value: Value) -> Result<(), Error> {
-        self.change("append to", |items| items.push(value))
+        self.guard.check("append to", "list")?;
+        self.items.borrow_mut().push(value);
+        Ok(())
+    }
+
+    /// Whether it is neither frozen nor being iterated.
+    #[inline]
+    pub(crate) fn can_change(&self) -> bool {
+        self.guard.0.get() == 0
     }
 
     /// Replaces the value at a valid index.
@@ -91,7 +99,10 @@ impl List {
 impl Drop for List {
     fn drop(&mut self) {
         let items = self.items.get_mut();
-        if items.iter().any(is_container) {
+        if items.iter().all(Value::owns_nothing) {
+            // Saves the call for each that finds nothing to drop.
+            items.drain(..).for_each(std::mem::forget);
+        } else if items.iter().any(is_container) {
             drop_items(items.drain(..));
         }
     }

@@ -33,6 +33,7 @@ use std::rc::Rc;
 
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
+use rustc_hash::FxHashSet;
 use ytterby_text::Str;
 
 use crate::host::HostValue;
@@ -329,18 +330,29 @@ impl Value {
         }
     }
 
-    /// Makes the value and everything reachable from it immutable.
-    pub fn freeze(&self) {
-        let mut pending = vec![self.clone()];
+    /// Makes the values and everything reachable from them immutable.
+    ///
+    /// Each value is visited once. Tuples and values of the host do not know whether they are
+    /// frozen, so those with several owners are remembered: `x = (x, x)` in a loop would take
+    /// exponential time otherwise.
+    pub(crate) fn freeze_all(values: impl IntoIterator<Item = Value>) {
+        let mut pending: Vec<Value> = values.into_iter().filter(Value::can_freeze).collect();
+        let mut seen = FxHashSet::default();
+        // One owner is `value` below.
+        let mut is_new = |owners: usize, at: *const ()| owners <= 2 || seen.insert(at);
         while let Some(value) = pending.pop() {
             match &value {
                 Value::List(list) => list.freeze_into(&mut pending),
-                Value::Tuple(tuple) => pending.extend(tuple.iter().filter(|item| item.can_freeze()).cloned()),
+                Value::Tuple(tuple) if is_new(Rc::strong_count(tuple), Rc::as_ptr(tuple).cast()) => {
+                    pending.extend(tuple.iter().filter(|item| item.can_freeze()).cloned());
+                }
                 Value::Dict(dict) => dict.freeze_into(&mut pending),
                 Value::Set(set) => set.freeze(),
                 Value::Function(function) => function.freeze_into(&mut pending),
                 Value::Builtin(builtin) => pending.extend(builtin.receiver().cloned()),
-                Value::Host(host) => host.freeze(),
+                Value::Host(host) if is_new(Rc::strong_count(host), Rc::as_ptr(host).cast()) => {
+                    host.freeze_into(&mut pending);
+                }
                 _ => {}
             }
         }
@@ -411,6 +423,15 @@ impl Value {
         match self {
             Value::Int(slot) => *slot = value,
             other => other.put(Value::Int(value)),
+        }
+    }
+
+    /// The same for a boolean.
+    #[inline(always)]
+    pub(crate) fn put_bool(&mut self, value: bool) {
+        match self {
+            Value::Bool(slot) => *slot = value,
+            other => other.put(Value::Bool(value)),
         }
     }
 

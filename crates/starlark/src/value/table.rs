@@ -4,9 +4,13 @@
 //! removed entry leaves a hole until half of the vector are holes, so that removal is amortized constant time, also from
 //! the front.
 
+use std::cell::Cell;
+
+use ytterby_text::Str;
+
 use super::Value;
 use crate::Error;
-use crate::ops::{equal, hash};
+use crate::ops::{equal, hash, hash_short};
 
 /// Up to this many entries, scanning the hashes is faster than an index.
 const LINEAR: usize = 8;
@@ -20,7 +24,12 @@ pub(crate) struct Table<V> {
     head: usize,
     /// Positions of entries plus 1; its length is a power of two, or 0 if there is no index.
     index: Vec<u32>,
+    /// Position of the entry that was found last: `d[k] = d.get(k, 0) + 1` needs one search.
+    last: Cell<usize>,
 }
+
+/// The result of a search: the position of the entry, or the hash of a missing key.
+type Found = Result<usize, u32>;
 
 pub(crate) struct Entry<V> {
     hash: u32,
@@ -29,7 +38,7 @@ pub(crate) struct Entry<V> {
 
 impl<V> Default for Table<V> {
     fn default() -> Table<V> {
-        Table { entries: Vec::new(), live: 0, head: 0, index: Vec::new() }
+        Table { entries: Vec::new(), live: 0, head: 0, index: Vec::new(), last: Cell::new(0) }
     }
 }
 
@@ -57,44 +66,51 @@ impl<V> Table<V> {
 
     #[inline]
     pub(crate) fn get(&self, key: &Value) -> Result<Option<&V>, Error> {
-        let hash = hash(key)?;
-        let found = self.find(hash, key)?;
-        Ok(found.and_then(|at| self.entries[at].pair.as_ref()).map(|(_, value)| value))
+        Ok(match self.find(key)? {
+            Ok(at) => self.entries[at].pair.as_ref().map(|(_, value)| value),
+            Err(_) => None,
+        })
     }
 
     /// Adds or replaces a value; returns the old one. An existing key is kept.
     #[inline]
     pub(crate) fn insert(&mut self, key: Value, value: V) -> Result<Option<V>, Error> {
-        let hash = hash(&key)?;
-        if let Some(at) = self.find(hash, &key)?
-            && let Some((_, old)) = &mut self.entries[at].pair
-        {
-            return Ok(Some(std::mem::replace(old, value)));
+        match self.find(&key)? {
+            Ok(at) => Ok(self.replace(at, value)),
+            Err(hash) => {
+                self.append(hash, key, value);
+                Ok(None)
+            }
         }
-        self.append(hash, key, value);
-        Ok(None)
     }
 
     /// Adds or replaces a value; returns the old one. Copies the key only if it is new.
+    #[inline]
     pub(crate) fn set(&mut self, key: &Value, value: V) -> Result<Option<V>, Error> {
-        let hash = hash(key)?;
-        if let Some(at) = self.find(hash, key)?
-            && let Some((_, old)) = &mut self.entries[at].pair
-        {
-            return Ok(Some(std::mem::replace(old, value)));
+        match self.find(key)? {
+            Ok(at) => Ok(self.replace(at, value)),
+            Err(hash) => {
+                self.append(hash, key.clone(), value);
+                Ok(None)
+            }
         }
-        self.append(hash, key.clone(), value);
-        Ok(None)
+    }
+
+    /// Replaces the value of an entry; returns the old one.
+    #[inline]
+    fn replace(&mut self, at: usize, value: V) -> Option<V> {
+        self.entries[at].pair.as_mut().map(|(_, old)| std::mem::replace(old, value))
     }
 
     /// Adds a pair unless the key exists; then returns the key.
     pub(crate) fn add(&mut self, key: Value, value: V) -> Result<Option<Value>, Error> {
-        let hash = hash(&key)?;
-        if self.find(hash, &key)?.is_some() {
-            return Ok(Some(key));
+        match self.find(&key)? {
+            Ok(_) => Ok(Some(key)),
+            Err(hash) => {
+                self.append(hash, key, value);
+                Ok(None)
+            }
         }
-        self.append(hash, key, value);
-        Ok(None)
     }
 
     fn append(&mut self, hash: u32, key: Value, value: V) {
@@ -112,8 +128,8 @@ impl<V> Table<V> {
     }
 
     pub(crate) fn remove(&mut self, key: &Value) -> Result<Option<(Value, V)>, Error> {
-        let hash = hash(key)?;
-        let Some(at) = self.find(hash, key)? else { return Ok(None) };
+        let Ok(at) = self.find(key)? else { return Ok(None) };
+        let hash = self.entries[at].hash;
         if !self.index.is_empty() {
             let mask = self.index.len() - 1;
             let mut cell = hash as usize & mask;
@@ -145,17 +161,47 @@ impl<V> Table<V> {
     }
 
     /// The position of the entry of a key. Most keys are strings or integers, whose comparisons are short and cannot fail.
-    #[inline]
-    fn find(&self, hash: u32, key: &Value) -> Result<Option<usize>, Error> {
-        match key {
-            Value::Str(key) => Ok(self.search(hash, |other| matches!(other, Value::Str(other) if other == key))),
-            Value::Int(int) => Ok(self.search(hash, |other| match other {
+    #[inline(always)]
+    fn find(&self, key: &Value) -> Result<Found, Error> {
+        if let Value::Str(key) = key
+            && let Some(found) = self.find_short(key)
+        {
+            return Ok(found);
+        }
+        self.find_by_hash(key)
+    }
+
+    #[inline(never)]
+    fn find_by_hash(&self, key: &Value) -> Result<Found, Error> {
+        let hash = hash(key)?;
+        let found = match key {
+            Value::Str(key) => self.search(hash, |other| matches!(other, Value::Str(other) if other == key)),
+            Value::Int(int) => self.search(hash, |other| match other {
                 Value::Int(other) => other == int,
                 Value::Float(_) => matches!(equal(key, other), Ok(true)),
                 _ => false,
-            })),
-            _ => self.find_any(hash, key),
+            }),
+            _ => self.find_any(hash, key)?,
+        };
+        Ok(found.ok_or(hash))
+    }
+
+    /// The same for a short string; `None` for a long one. Cannot fail, and looks first at the entry that was found last.
+    #[inline(never)]
+    fn find_short(&self, key: &Str) -> Option<Found> {
+        let last = self.last.get();
+        if key.is_short()
+            && let Some(Entry { pair: Some((Value::Str(other), _)), .. }) = self.entries.get(last)
+            && other == key
+        {
+            return Some(Ok(last));
         }
+        let hash = hash_short(key)?;
+        let found = self.search(hash, |other| matches!(other, Value::Str(other) if other == key));
+        if let Some(at) = found {
+            self.last.set(at);
+        }
+        Some(found.ok_or(hash))
     }
 
     fn find_any(&self, hash: u32, key: &Value) -> Result<Option<usize>, Error> {

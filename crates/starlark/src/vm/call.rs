@@ -104,6 +104,12 @@ pub(super) fn enter_with_shape(
             }
             in_order
         };
+        // The common case: a value for each parameter, already in place.
+        if in_order && given == params.names.len() && code.cells.is_empty() {
+            clear_locals(code, stack, base, given);
+            eval.frames.push(CallFrame { function, pc: 0, base: base as u32 });
+            return Ok(());
+        }
         let frame = CallFrame { function: function.clone(), pc: 0, base: base as u32 };
         if in_order {
             // The values are already in place.
@@ -130,7 +136,9 @@ pub(super) fn enter_with_shape(
                 stack[base + at] = stack[waiting + n].take();
             }
         }
-        fill_defaults(&function, &mut stack[base..], shape.positional)?;
+        if given < params.names.len() {
+            fill_defaults(&function, &mut stack[base..], shape.positional)?;
+        }
     } else {
         let (positional, named) = gather(&mut stack[base..], shape)?;
         clear_locals(code, stack, base, 0);

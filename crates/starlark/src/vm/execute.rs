@@ -4,6 +4,7 @@
 
 use super::call::{enter, enter_with_shape};
 use super::iter::Iter;
+use super::shortcuts;
 use super::work::{self, Next, method_of};
 use crate::compile::{Instr, LinkedCode, Reg};
 use crate::error::fail;
@@ -71,9 +72,9 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
             }
 
             loop {
-                let at = pc;
+                let instr = &instrs[pc];
                 pc += 1;
-                match instrs[at] {
+                match *instr {
                     Instr::Const { dst, index } => work::copy(&mut reg!(dst), &code.constants[index as usize]),
                     Instr::Int { dst, value } => reg!(dst).put_int(i64::from(value)),
                     Instr::None { dst } => reg!(dst).put(Value::None),
@@ -137,6 +138,18 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     },
                     Instr::ModInt { dst, x, y } => match int_operation_with(BinaryOp::Mod, &reg!(x), y) {
                         Some(result) => reg!(dst).put_int(result),
+                        None => check!(work::binary_int(eval, regs, BinaryOp::Mod, dst, x, y)),
+                    },
+                    Instr::ModIntCompare { dst, x, y } => match int_operation_with(BinaryOp::Mod, &reg!(x), y) {
+                        Some(result) => {
+                            reg!(dst).put_int(result);
+                            if let Instr::CompareIntJump { op, y, by, .. } = instrs[pc] {
+                                pc += 1;
+                                if !op.accepts(result.cmp(&i64::from(y))) {
+                                    pc = jump_by(pc, by);
+                                }
+                            }
+                        }
                         None => check!(work::binary_int(eval, regs, BinaryOp::Mod, dst, x, y)),
                     },
                     Instr::BinaryInt { op, dst, x, y } => match int_operation_with(op, &reg!(x), y) {
@@ -270,6 +283,19 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         note!();
                         check!(work::call_builtin1(eval, code, regs, index, dst, x));
                     }
+                    Instr::Len { dst, x } => {
+                        if let Some(len) = shortcuts::len(code.operand(regs, x)) {
+                            reg!(dst).put_int(len as i64);
+                            pc += 1;
+                        }
+                    }
+                    Instr::Text { dst, x } => {
+                        if let Value::Int(value) = *code.operand(regs, x) {
+                            note!();
+                            check!(shortcuts::int_text(eval, value, &mut reg!(dst)));
+                            pc += 1;
+                        }
+                    }
                     Instr::CallShape { base: callee, shape } => {
                         note!();
                         if let Value::Function(_) = reg!(callee) {
@@ -303,6 +329,60 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         }
                     }
                     Instr::Operand { .. } => {}
+                    Instr::Case { upper, dst, x } => {
+                        note!();
+                        if check!(shortcuts::case(eval, code, regs, dst, x, upper)) {
+                            pc += 2;
+                        }
+                    }
+                    Instr::Affix { end, dst, x, y } => {
+                        if let Some(answer) = shortcuts::affix(code, regs, x, y, end) {
+                            reg!(dst).put_bool(answer);
+                            pc += 3;
+                            // Mostly it is a condition.
+                            match instrs[pc] {
+                                Instr::JumpIf { x, to } if x == dst => pc = if answer { to as usize } else { pc + 1 },
+                                Instr::JumpIfNot { x, to } if x == dst => {
+                                    pc = if answer { pc + 1 } else { to as usize }
+                                }
+                                _ => {}
+                            }
+                        }
+                    }
+                    Instr::Append { dst, x, y } => {
+                        note!();
+                        if check!(shortcuts::append_copy(eval, code, regs, dst, x, y)) {
+                            pc += 4;
+                        }
+                    }
+                    Instr::Get { dst, x, y } => {
+                        if let Instr::Operand { z } = instrs[pc]
+                            && shortcuts::get(code, regs, dst, x, [y, z])
+                        {
+                            pc += 5;
+                        }
+                    }
+                    Instr::Replace { dst, x, y } => {
+                        note!();
+                        if let Instr::Operand { z } = instrs[pc]
+                            && check!(shortcuts::replace(eval, code, regs, dst, x, [y, z]))
+                        {
+                            pc += 5;
+                        }
+                    }
+                    Instr::AppendItem { base: callee, x } => {
+                        note!();
+                        if check!(shortcuts::append_item(eval, code, regs, callee, x)) {
+                            pc += 1;
+                        }
+                    }
+                    Instr::Format { count, base: result, format } => {
+                        note!();
+                        let pieces = &code.formats[usize::from(format)];
+                        if check!(shortcuts::format(eval, pieces, regs, result, count)) {
+                            pc += 1;
+                        }
+                    }
                     Instr::Method { dst, x, name } => {
                         let name = &code.names[usize::from(name)];
                         if method_of(code.operand(regs, x), name).is_some() {
@@ -348,7 +428,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         check!(work::load(eval, code, index, &mut regs[usize::from(first)..]));
                     }
 
-                    Instr::Reach => eval.reach(code.positions[at]),
+                    Instr::Reach => eval.reach(code.positions[pc - 1]),
                     Instr::ProfileEnter => eval.profile_function(),
                     Instr::ProfileLeave => eval.profile_return(),
                     Instr::Op { op } => {
@@ -447,14 +527,15 @@ fn truth(value: &Value) -> bool {
 /// the same time, without creating the pair.
 #[inline(always)]
 fn next_value(regs: &mut [Value], iter: Reg, dst: Reg, then: Option<&Instr>) -> Next {
-    if let Some(Iter::Range(range, at)) = regs[usize::from(iter)].as_iter_mut() {
-        return match range.next(at) {
+    match regs[usize::from(iter)].as_iter_mut() {
+        Some(Iter::Range(range, at)) => match range.next(at) {
             Some(value) => {
                 regs[usize::from(dst)].put_int(value);
                 Next::Value
             }
             None => Next::End,
-        };
+        },
+        Some(Iter::List(..)) => work::next_item(regs, iter, dst),
+        _ => work::next_value(regs, iter, dst, then),
     }
-    work::next_value(regs, iter, dst, then)
 }

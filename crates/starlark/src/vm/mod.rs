@@ -8,6 +8,7 @@ mod bind;
 mod call;
 mod execute;
 mod iter;
+mod shortcuts;
 mod work;
 
 pub(crate) use iter::Iter;

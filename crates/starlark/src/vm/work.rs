@@ -20,7 +20,7 @@ use crate::value::{Dict, Function, Method, Tuple};
 use crate::{Args, Error, Eval, Exports, Problem, Value};
 
 /// Success or failure, as small as a pointer.
-type Done = Result<(), Error>;
+pub(super) type Done = Result<(), Error>;
 
 fn at(reg: Reg) -> usize {
     usize::from(reg)
@@ -41,8 +41,11 @@ pub(super) fn copy_register(regs: &mut [Value], dst: Reg, src: Reg) {
 /// Clears registers.
 pub(super) fn release(regs: &mut [Value]) {
     for slot in regs {
-        if !slot.owns_nothing() {
-            *slot = Value::UNSET;
+        match slot {
+            // Two comparisons for the most frequent cases.
+            Value::Int(_) | Value::Unset(_) => {}
+            slot if slot.owns_nothing() => {}
+            slot => *slot = Value::UNSET,
         }
     }
 }
@@ -425,35 +428,32 @@ pub(super) enum Next {
     Unpacked,
 }
 
+/// Puts the next value of an iteration over a list into a register.
+#[inline(never)]
+pub(super) fn next_item(regs: &mut [Value], iter: Reg, dst: Reg) -> Next {
+    let Ok([iter, slot]) = regs.get_disjoint_mut([at(iter), at(dst)]) else { return Next::End };
+    let Some(Iter::List(list, index)) = iter.as_iter_mut() else { return Next::End };
+    let items = list.items();
+    let Some(item) = items.get(*index) else { return Next::End };
+    *index += 1;
+    slot.put_copy(item);
+    Next::Value
+}
+
 /// Puts the next value of an iteration into a register.
 #[inline(never)]
 pub(super) fn next_value(regs: &mut [Value], iter: Reg, dst: Reg, then: Option<&Instr>) -> Next {
-    let Ok([iter, slot]) = regs.get_disjoint_mut([at(iter), at(dst)]) else { return Next::End };
-    let Some(iter) = iter.as_iter_mut() else { return Next::End };
+    let Some(iter) = regs[at(iter)].as_iter_mut() else { return Next::End };
     let pair = match iter {
-        Iter::List(list, index) => {
-            return match list.items().get(*index) {
-                Some(item) => {
-                    *index += 1;
-                    slot.put_copy(item);
-                    Next::Value
-                }
-                None => Next::End,
-            };
-        }
         Iter::Pairs(pairs) => pairs.next(),
         Iter::Enumerate(values, index) => values.next().map(|value| {
             *index += 1;
             (Value::Int(*index - 1), value)
         }),
         other => {
-            return match other.next() {
-                Some(value) => {
-                    slot.put(value);
-                    Next::Value
-                }
-                None => Next::End,
-            };
+            let Some(value) = other.next() else { return Next::End };
+            regs[at(dst)].put(value);
+            return Next::Value;
         }
     };
     match (pair, then) {
@@ -464,7 +464,7 @@ pub(super) fn next_value(regs: &mut [Value], iter: Reg, dst: Reg, then: Option<&
             Next::Unpacked
         }
         (Some((one, two)), _) => {
-            put_pair(slot, one, two);
+            put_pair(&mut regs[at(dst)], one, two);
             Next::Value
         }
     }
@@ -543,19 +543,6 @@ pub(super) fn call_method(
     name: &Name,
 ) -> Done {
     let first = at(base) + 1;
-    if name.is_append
-        && count == 1
-        && let Value::List(_) = code.operand(regs, x)
-    {
-        // The value is a temporary, so it is moved into the list.
-        let item = regs[first].take();
-        eval.charge(size_of::<Value>())?;
-        if let Value::List(list) = code.operand(regs, x) {
-            list.push(item).map_err(|error| error.in_context("append"))?;
-        }
-        regs[at(base)].put(Value::None);
-        return Ok(());
-    }
     let args = Args::of(&regs[first..first + usize::from(count)]);
     let receiver = code.operand(regs, x);
     let Some(method) = method_of(receiver, name) else { return Ok(()) };
@@ -575,8 +562,9 @@ pub(super) fn method0(
     dst: Reg,
     x: Reg,
 ) -> Done {
-    pass_over(code.operand(regs, x))?;
-    let value = method(eval, code.operand(regs, x), Args::NONE)?;
+    let receiver = code.operand(regs, x);
+    pass_over(receiver)?;
+    let value = method(eval, receiver, Args::NONE)?;
     regs[at(dst)].put(value);
     Ok(())
 }
@@ -592,9 +580,9 @@ pub(super) fn method1(
     x: Reg,
     y: Reg,
 ) -> Done {
-    let args = Args::of(std::slice::from_ref(code.operand(regs, y)));
-    pass_over(code.operand(regs, x))?;
-    let value = method(eval, code.operand(regs, x), args)?;
+    let (receiver, y) = (code.operand(regs, x), code.operand(regs, y));
+    pass_over(receiver)?;
+    let value = method(eval, receiver, Args::of(std::slice::from_ref(y)))?;
     regs[at(dst)].put(value);
     Ok(())
 }
@@ -610,9 +598,9 @@ pub(super) fn method2(
     x: Reg,
     args: [Reg; 2],
 ) -> Done {
-    let args = args.map(|arg| code.operand(regs, arg).clone());
-    pass_over(code.operand(regs, x))?;
-    let value = method(eval, code.operand(regs, x), Args::of(&args))?;
+    let (receiver, [y, z]) = (code.operand(regs, x), args.map(|arg| code.operand(regs, arg)));
+    pass_over(receiver)?;
+    let value = method(eval, receiver, Args::of(&[y.clone(), z.clone()]))?;
     regs[at(dst)].put(value);
     Ok(())
 }

@@ -83,7 +83,7 @@ impl Parser<'_> {
                 }
                 None => Some(self.key_below_value(error, line)),
             },
-            Mistake::Dash => Some(Help::new("begin the array on a line of its own: `-` cannot follow a key")),
+            Mistake::Dash => Some(Help::new("begin the array on a separate line: `-` cannot follow a key")),
             Mistake::NoColon => self.colon(at, line),
             Mistake::Indentation => self.reindented(at, line),
             Mistake::Other => self.bracket_in_text(at, line),

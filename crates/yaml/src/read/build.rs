@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 
 use ytterby_diag::{Edit, Help, Part, Pos, Safety, Span};
-use ytterby_text::Str;
 use ytterby_text::spelling::nearest;
 
 use super::errors::Ahead;
@@ -187,7 +186,7 @@ impl<'a> Parser<'a> {
         if !self.options.comments {
             return;
         }
-        let text = Str::new(&self.at.text[self.at.pos + 1..end]);
+        let text = self.part(self.at.pos + 1, end);
         let mut comment = Comment { pos: Pos::new(self.file, self.at.pos as u32), text, inline: false, owner: 0 };
         let line = self.at.line;
         let fallback = self.pending.last.filter(|(_, last)| *last == line).map(|(owner, _)| owner);

@@ -22,6 +22,7 @@ mod valid;
 pub use error::ReadError;
 use parser::Quick;
 use ytterby_diag::FileId;
+use ytterby_text::Str;
 
 use crate::Tree;
 
@@ -76,12 +77,18 @@ type Failure = Box<ReadError>;
 /// ```
 pub fn parse(text: &[u8], file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
     let shape = valid::check(text, file)?;
-    parser::read(text, file, options, shape, Quick::Yes).map_err(|failure| *failure)
+    parser::read(text, None, file, options, shape, Quick::Yes).map_err(|failure| *failure)
+}
+
+/// Like [`parse`]; long scalars share the bytes of the text instead of copying them.
+pub fn parse_shared(text: &Str, file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
+    let shape = valid::check(text, file)?;
+    parser::read(text, Some(text), file, options, shape, Quick::Yes).map_err(|failure| *failure)
 }
 
 /// Reads a file without the fast paths; tests compare [`parse`] with it.
 #[doc(hidden)]
 pub fn parse_slowly(text: &[u8], file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
     let shape = valid::check(text, file)?;
-    parser::read(text, file, options, shape, Quick::No).map_err(|failure| *failure)
+    parser::read(text, None, file, options, shape, Quick::No).map_err(|failure| *failure)
 }

@@ -16,12 +16,14 @@ use super::properties::{Properties, TagHandles};
 use super::scalars::Text;
 use super::valid::Shape;
 use super::{ByteOrderMark, Failure, MAX_DEPTH, ReadError, ReadOptions};
-use crate::resolve::resolve_strict;
+use crate::resolve::{is_plain_string, resolve_strict};
 use crate::tree::{ArrayItem, Document, MapItem, Node, Style, Value};
 use crate::{NodeId, Scalar, Tree, resolve};
 
 pub(super) struct Parser<'a> {
     pub(super) at: Cursor<'a>,
+    /// The same text, if scalars can share its bytes.
+    shared: Option<&'a Str>,
     pub(super) file: FileId,
     pub(super) options: ReadOptions,
     /// Whether to use the fast paths for lines of common forms; see [`super::quick`].
@@ -141,6 +143,7 @@ pub(super) enum Quick {
 
 pub(super) fn read(
     text: &[u8],
+    shared: Option<&Str>,
     file: FileId,
     options: &ReadOptions,
     shape: Shape,
@@ -161,6 +164,7 @@ pub(super) fn read(
     let content = if has_mark { 3 } else { 0 };
     let mut parser = Parser {
         at: Cursor::new(text, content, shape),
+        shared,
         file,
         options: *options,
         quick: quick == Quick::Yes && !options.strict,
@@ -192,6 +196,9 @@ pub(super) fn read(
 
 /// The caller that opened the budget knows which limit it was.
 const STOPPED: &str = "a limit was reached";
+
+/// Scalars of at least this length share the bytes of the text.
+const SHARED: usize = 256;
 
 /// Texts longer than this are charged before they are built.
 const LONG: usize = 64 << 10;
@@ -442,6 +449,36 @@ impl<'a> Parser<'a> {
         self.is_stopped = charged.and_then(|()| budget::work(count / 8)).is_err();
     }
 
+    /// A part of the text.
+    #[inline]
+    pub(super) fn part(&self, start: usize, end: usize) -> Str {
+        match self.shared {
+            Some(text) if end - start >= SHARED => text.part(start..end),
+            _ => Str::new(&self.at.text[start..end]),
+        }
+    }
+
+    /// The value of a plain, untagged part of the text.
+    #[inline]
+    pub(super) fn resolved(&self, start: usize, end: usize) -> Scalar {
+        let text = &self.at.text[start..end];
+        match self.shared {
+            Some(shared) if text.len() >= SHARED && is_plain_string(text) => Scalar::Str(shared.part(start..end)),
+            _ => resolve(text),
+        }
+    }
+
+    /// The text in the buffer. A very long one takes the buffer itself: copying it would double
+    /// its pages.
+    fn take_buffer(&mut self) -> Str {
+        if self.buffer.len() < LONG {
+            return Str::new(&self.buffer);
+        }
+        let mut text = std::mem::take(&mut self.buffer);
+        text.shrink_to_fit();
+        Str::from(text)
+    }
+
     /// The value of a scalar by its text, style and tag.
     pub(super) fn meaning(&mut self, text: Text, style: Style, properties: Properties<'_>) -> Scalar {
         let bytes = match text {
@@ -449,9 +486,17 @@ impl<'a> Parser<'a> {
             Text::Buffer => &self.buffer,
         };
         let meaning = match properties.tag {
-            None if style != Style::Plain => return Scalar::Str(Str::new(bytes)),
+            None if style != Style::Plain => {
+                return Scalar::Str(match text {
+                    Text::Input(start, end) => self.part(start, end),
+                    Text::Buffer => self.take_buffer(),
+                });
+            }
             None if self.options.strict => resolve_strict(bytes),
-            None => return resolve(bytes),
+            None => match text {
+                Text::Input(start, end) => return self.resolved(start, end),
+                Text::Buffer => return resolve(bytes),
+            },
             Some(tag) => tag.meaning(bytes),
         };
         meaning.unwrap_or_else(|problem| {

@@ -9,8 +9,7 @@ use super::Failure;
 use super::parser::{Kind, Parser, Role};
 use super::properties::Properties;
 use crate::tree::{Style, Value};
-use crate::{NodeId, Scalar, resolve};
-use ytterby_text::Str;
+use crate::{NodeId, Scalar};
 
 /// Can begin a scalar, is not an indicator, and no following text changes that.
 const FIRST: u8 = 1;
@@ -126,7 +125,7 @@ impl Parser<'_> {
         if text[start] == b'.' && self.at.at_document_marker() {
             return false;
         }
-        self.begin_map_item(resolve(&text[start..end]), start, self.at.line, false);
+        self.begin_map_item(self.resolved(start, end), start, self.at.line, false);
         self.top().role = Role::Value;
         self.at.pos = end + 1;
         self.value_at = end + 1;
@@ -146,12 +145,12 @@ impl Parser<'_> {
             Some(&quote @ (b'"' | b'\'')) => {
                 let Some(line) = self.quoted_line(start, quote) else { return false };
                 let style = if quote == b'"' { Style::DoubleQuoted } else { Style::SingleQuoted };
-                let value = Scalar::Str(Str::new(&text[start + 1..line.end - 1]));
+                let value = Scalar::Str(self.part(start + 1, line.end - 1));
                 (line, value, style)
             }
             _ => {
                 let Some(line) = self.plain_line_end(start) else { return false };
-                let value = resolve(&text[start..line.end]);
+                let value = self.resolved(start, line.end);
                 (line, value, Style::Plain)
             }
         };
@@ -188,7 +187,7 @@ impl Parser<'_> {
             return false;
         }
         let Some(line) = self.plain_line_end(start) else { return false };
-        let value = resolve(&self.at.text[start..line.end]);
+        let value = self.resolved(start, line.end);
         let id = self.node(Value::Scalar(value), start, line.end, Style::Plain);
         self.open_array_items.last_mut().expect("the item was begun").value = id;
         self.go_to(line);
@@ -279,8 +278,8 @@ impl Parser<'_> {
             return None;
         }
         let value = match style {
-            Style::Plain => resolve(&text[start..end]),
-            _ => Scalar::Str(Str::new(&text[start + 1..end - 1])),
+            Style::Plain => self.resolved(start, end),
+            _ => Scalar::Str(self.part(start + 1, end - 1)),
         };
         self.content_end = end;
         self.at.pos = stop;
@@ -296,7 +295,7 @@ impl Parser<'_> {
             return false;
         }
         let Some(end) = key_end(text, start).filter(|&end| text[end + 1] == b' ') else { return false };
-        self.begin_map_item(resolve(&text[start..end]), start, self.at.line, false);
+        self.begin_map_item(self.resolved(start, end), start, self.at.line, false);
         self.top().role = Role::Value;
         self.at.pos = end + 1;
         self.value_at = end + 1;

@@ -11,7 +11,6 @@ mod proxy;
 
 use std::io::{self, Read};
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -19,6 +18,7 @@ use ureq::http::{Response, StatusCode, header};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body, Error, Proxy, ProxyProtocol};
+use ytterby_text::Str;
 use ytterby_text::quote::quote;
 use ytterby_text::url::{self, Part, Url, User};
 
@@ -30,7 +30,7 @@ use self::proxy::Named;
 const MAX_REDIRECTS: usize = 10;
 
 /// The response body of a URL, or the reason for failing.
-pub(super) fn get(address: &str) -> Result<Arc<[u8]>, String> {
+pub(super) fn get(address: &str) -> Result<Str, String> {
     let requesting = |why: String| format!("Requesting URL '{address}': {why}");
     let reading = |why: String| format!("Reading URL '{address}': {why}");
     let env = |name: &str| std::env::var(name).ok();

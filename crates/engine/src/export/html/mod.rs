@@ -19,7 +19,7 @@ use super::markdown::json_text;
 use super::model::{Field, Model, When, model};
 use crate::node::{Node, Scalar};
 use crate::output::write_node;
-use crate::schema::{Example, Kind, Schema, Type};
+use crate::schema::{Example, Kind, Remark, Schema, Type};
 use crate::validate::{Described, Detail};
 use ytterby_diag::REDACTED;
 
@@ -304,12 +304,9 @@ fn facts(out: &mut String, field: &Field, id: &str) {
             escaped(&text)
         );
     }
-    if let Some(notice) = &field.deprecated {
-        let _ = write!(
-            out,
-            "<p class=\"deprecated\"><strong class=\"mark deprecated\">deprecated</strong> {}</p>",
-            escaped(&notice.to_str())
-        );
+    for Remark { name, text, .. } in &field.remarks {
+        let text = escaped(&text.to_str());
+        let _ = write!(out, "<p class=\"{name}\"><strong class=\"mark {name}\">{name}</strong> {text}</p>");
     }
 }
 

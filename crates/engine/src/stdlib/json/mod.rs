@@ -8,17 +8,13 @@ use ytterby_text::gojson::Html;
 use ytterby_yaml::write::{JsonOptions, JsonWriter};
 
 use super::Module;
-use crate::annotation::Level;
 use crate::args::{bool_keyword, indent, known_keywords, one, one_string, string};
 use crate::node;
 use crate::output;
 
 /// The module.
-pub(super) fn module(level: Level) -> Module {
-    Module::new("json")
-        .with("encode", encode)
-        .with("decode", decode)
-        .when(level == Level::Ytterby, |module| module.with("decodable", decodable))
+pub(super) fn module() -> Module {
+    Module::new("json").with("encode", encode).with("decode", decode).with_beyond_ytt("decodable", decodable)
 }
 
 fn encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {

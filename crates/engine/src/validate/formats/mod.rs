@@ -89,7 +89,7 @@ impl Export {
 const PORT_PATTERN: &str = "^(0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$";
 const QUANTITY_PATTERN: &str = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(([KMGTPE]i)|[numkMGTPE]|[eE][+-]?[0-9]+)?$";
 
-const FORMATS: [Format; 15] = [
+const FORMATS: &[Format] = &[
     Format {
         name: "date-time",
         accepts: date_time::accepts,

@@ -260,7 +260,7 @@ fn hints_cite_their_source() {
         find("hostname").unwrap().hint(),
         "an Internet host name, RFC 1123; for example localhost or example.com"
     );
-    for format in &FORMATS {
+    for format in FORMATS {
         for example in format.examples {
             assert!(format.accepts(&text(example)), "{}: {example}", format.name);
         }

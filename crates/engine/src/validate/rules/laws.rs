@@ -147,7 +147,7 @@ impl Meanings {
 #[test]
 fn rules_agree_with_their_definitions() {
     let meanings = Meanings::new();
-    for entry in &TABLE {
+    for entry in TABLE {
         let name = entry.name;
         let counts = RefCell::new(BTreeMap::from([(true, 0u32), (false, 0)]));
         TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() })

@@ -433,11 +433,8 @@ const fn usual(name: &'static str, function: &'static str, make: Make) -> Entry 
     Entry { name, function, takes: Takes::Argument, aliases: &[], beyond_ytt: true, make }
 }
 
-/// The number of ytt's own rules in the table.
-pub(crate) const SHIPPED: usize = 7;
-
-/// All rules; first those of ytt, in the order in which it runs them.
-const TABLE: [Entry; 20] = [
+/// All rules; first those of ytt, in the order in which it runs them. A new one goes to the end.
+const TABLE: &[Entry] = &[
     rule!("min_len", length::min_len, beyond_ytt: false),
     rule!("max_len", length::max_len, beyond_ytt: false),
     rule!("min", compare::min, beyond_ytt: false),
@@ -472,6 +469,11 @@ pub(crate) fn find(name: &str, level: Level) -> Option<(usize, &'static Entry)> 
         Level::Ytterby => entry.name == name || entry.aliases.contains(&name),
     };
     TABLE.iter().enumerate().find(|(_, entry)| knows(entry))
+}
+
+/// Whether the rule with this index is one of ytt's.
+pub(crate) fn is_of_ytt(index: usize) -> bool {
+    TABLE.get(index).is_some_and(|entry| !entry.beyond_ytt)
 }
 
 /// All names, including aliases.

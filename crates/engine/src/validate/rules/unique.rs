@@ -86,7 +86,7 @@ fn hash(value: &Node) -> u64 {
         Node::Scalar(Scalar::UInt(value)) => (*value as f64 + 0.0).to_bits().hash(&mut hasher),
         Node::Scalar(Scalar::Float(value)) => (value + 0.0).to_bits().hash(&mut hasher),
         Node::Scalar(Scalar::Str(value)) => value.as_bytes().hash(&mut hasher),
-        Node::Scalar(Scalar::Complex(_)) => 1u8.hash(&mut hasher),
+        Node::Scalar(key @ Scalar::Complex(_)) => key.hash(&mut hasher),
         Node::Array(array) => array.items.iter().for_each(|item| crate::deep(|| hash(&item.value)).hash(&mut hasher)),
         Node::Map(map) => {
             let sum = map.iter().fold(0u64, |sum, item| {

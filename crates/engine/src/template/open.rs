@@ -1,0 +1,420 @@
+//! An open collection of a context, with the item that is being built.
+//!
+//! The open item is the last one of its collection. `template.replace()` takes it out: when the
+//! item is closed, others come in its place.
+
+use std::rc::Rc;
+
+use ytterby_diag::Pos;
+use ytterby_text::{Str, budget};
+
+use super::build::{KeyOverrides, Result};
+use super::table::{Kind, Tag, TemplateNode};
+use crate::annotation::Ann;
+use crate::node::{
+    self, Annotated, Array, ArrayItem, Document, DocumentSet, FragmentData, Map, MapItem, Meta, Node, Origin, Scalar,
+};
+
+/// Longer texts are charged before they are copied.
+const LONG: usize = 4096;
+
+/// An open collection and its open item.
+pub(super) struct Open {
+    pub tag: Tag,
+    /// The tag of the open item, which is the last one; 0 if there is none.
+    pub item: Tag,
+    /// Whether the value of the open item is a collection from the source, made as a whole.
+    pub has_constant: bool,
+    pub node: Building,
+}
+
+/// A collection under construction.
+pub(super) enum Building {
+    DocumentSet(DocumentSet, Replacement<Document>),
+    Map(Map, Replacement<MapItem>),
+    Array(Array, Replacement<ArrayItem>),
+    Text(WholeText),
+}
+
+/// The open item, if `template.replace()` was called for it, and what comes in its place.
+type Replacement<T> = Option<Box<Replaced<T>>>;
+
+pub(super) struct Replaced<T> {
+    item: T,
+    by: Vec<T>,
+}
+
+/// The pieces of a text. A long one that stays alone, like a file without code, is not copied.
+#[derive(Default)]
+pub(super) struct WholeText {
+    /// The open piece.
+    piece: Str,
+    alone: Str,
+    joined: Vec<u8>,
+}
+
+impl WholeText {
+    #[inline]
+    fn push(&mut self, piece: &Str) {
+        if self.joined.is_empty() {
+            if self.alone.is_empty() && piece.len() > LONG {
+                self.alone = piece.clone();
+                return;
+            }
+            self.joined.extend_from_slice(&std::mem::take(&mut self.alone));
+        }
+        self.joined.extend_from_slice(piece);
+    }
+
+    /// Closes the open piece.
+    fn close_piece(&mut self) -> Result<()> {
+        let piece = std::mem::replace(&mut self.piece, Str::EMPTY);
+        if piece.len() > LONG {
+            budget::text(piece.len()).map_err(|exceeded| exceeded.to_string())?;
+        }
+        self.push(&piece);
+        Ok(())
+    }
+
+    pub fn finish(self) -> Str {
+        if self.joined.is_empty() { self.alone } else { Str::from(self.joined) }
+    }
+}
+
+impl Open {
+    /// Opens a collection; items cannot be opened by themselves.
+    pub fn new(tag: Tag, kind: &Kind) -> Open {
+        let node = match kind {
+            Kind::Map(items) => Building::Map(Map::with_capacity(*items as usize), None),
+            Kind::Array(items) => {
+                Building::Array(Array { items: Vec::with_capacity(*items as usize), ..Array::default() }, None)
+            }
+            Kind::TextRoot | Kind::Text => Building::Text(WholeText::default()),
+            Kind::DocumentSet | Kind::Document | Kind::MapItem(_) | Kind::ArrayItem => {
+                Building::DocumentSet(DocumentSet::default(), None)
+            }
+        };
+        Open { tag, item: 0, has_constant: false, node }
+    }
+
+    /// The tag of the innermost open node.
+    pub fn innermost_tag(&self) -> Tag {
+        if self.item == 0 { self.tag } else { self.item }
+    }
+
+    /// Opens an item.
+    pub fn add_item(
+        &mut self,
+        tag: Tag,
+        node: &TemplateNode,
+        key: Option<Str>,
+        meta: Option<Rc<Meta>>,
+        overrides: KeyOverrides,
+    ) -> Result<()> {
+        let (value, pos) = (Node::NULL, node.pos);
+        match (&mut self.node, &node.kind) {
+            (Building::Map(map, _), Kind::MapItem(own)) if self.item == 0 => {
+                let key = key.map_or_else(|| own.clone(), Scalar::Str);
+                let item = MapItem { key, value, pos, meta };
+                make_room(map, &item, overrides)?;
+                map.push(item);
+            }
+            (Building::Array(array, _), Kind::ArrayItem) if self.item == 0 => {
+                array.items.push(ArrayItem { value, pos, meta });
+            }
+            (Building::DocumentSet(docs, _), Kind::Document) if self.item == 0 => {
+                docs.items.push(Document { value, pos, meta });
+            }
+            (Building::Text(text), Kind::Text) if self.item == 0 => text.piece = Str::EMPTY,
+            (_, kind) => return Err(format!("{}; this is a {}", self.contents(), kind.name())),
+        }
+        self.item = tag;
+        self.has_constant = false;
+        Ok(())
+    }
+
+    /// Takes the value of the open item out, if it is a collection from the source, and opens it
+    /// with its last item, as if its items had been started one by one.
+    pub fn open_constant(&mut self) -> Result<Option<Open>> {
+        let is_constant = std::mem::take(&mut self.has_constant);
+        let tag = self.item;
+        let Some(value) = self.value_mut().filter(|_| is_constant) else { return Ok(None) };
+        let is_collection = |value: &Node| matches!(value, Node::Map(_) | Node::Array(_));
+        let (node, last) = match std::mem::take(value) {
+            Node::Map(map) => {
+                charge_copies(map.len())?;
+                let map = Rc::unwrap_or_clone(map);
+                let last = map.items().last().map(|item| is_collection(&item.value));
+                (Building::Map(map, None), last)
+            }
+            Node::Array(array) => {
+                charge_copies(array.items.len())?;
+                let array = Rc::unwrap_or_clone(array);
+                let last = array.items.last().map(|item| is_collection(&item.value));
+                (Building::Array(array, None), last)
+            }
+            scalar => {
+                *value = scalar;
+                return Ok(None);
+            }
+        };
+        // The source has one tag for all of it.
+        let item = if last.is_some() { tag } else { 0 };
+        Ok(Some(Open { tag, item, has_constant: last == Some(true), node }))
+    }
+
+    /// Closes the open item: adds what replaces it.
+    pub fn close_item(&mut self) -> Result<()> {
+        self.item = 0;
+        match &mut self.node {
+            Building::DocumentSet(docs, replaced) => {
+                if let Some(replaced) = replaced.take() {
+                    docs.items.extend(replaced.by);
+                }
+            }
+            Building::Map(map, replaced) => {
+                if let Some(replaced) = replaced.take() {
+                    replaced.by.into_iter().for_each(|item| map.push(item));
+                }
+            }
+            Building::Array(array, replaced) => {
+                if let Some(replaced) = replaced.take() {
+                    array.items.extend(replaced.by);
+                }
+            }
+            Building::Text(text) => return text.close_piece(),
+        }
+        Ok(())
+    }
+
+    /// The open document, unless it is replaced.
+    pub fn document(&self) -> Option<&Document> {
+        match &self.node {
+            Building::DocumentSet(docs, None) if self.item != 0 => docs.items.last(),
+            _ => None,
+        }
+    }
+
+    /// The open piece of a text.
+    pub fn text_mut(&mut self) -> Option<&mut Str> {
+        match &mut self.node {
+            Building::Text(text) if self.item != 0 => Some(&mut text.piece),
+            _ => None,
+        }
+    }
+
+    /// The value of the open item.
+    fn value_mut(&mut self) -> Option<&mut Node> {
+        fn value<'a, T: Annotated>(last: Option<&'a mut T>, replaced: &'a mut Replacement<T>) -> Option<&'a mut Node> {
+            match replaced {
+                Some(replaced) => Some(replaced.item.value_mut()),
+                None => last.map(T::value_mut),
+            }
+        }
+        match &mut self.node {
+            _ if self.item == 0 => None,
+            Building::DocumentSet(docs, replaced) => value(docs.items.last_mut(), replaced),
+            Building::Map(map, replaced) => value(map.last_mut(), replaced),
+            Building::Array(array, replaced) => value(array.items.last_mut(), replaced),
+            Building::Text(_) => None,
+        }
+    }
+
+    /// Sets the value of the innermost open node.
+    pub fn add(&mut self, value: Node) -> Result<()> {
+        if let Some(slot) = self.value_mut() {
+            *slot = value;
+            return Ok(());
+        }
+        let found = value.type_name();
+        if let (Some(piece), Node::Scalar(Scalar::Str(text))) = (self.text_mut(), value) {
+            *piece = text;
+            return Ok(());
+        }
+        Err(format!("{}; this is a {found}", self.contents()))
+    }
+
+    /// Sets the value of the innermost open node to the result of an expression.
+    pub fn set(&mut self, value: Node) -> Result<()> {
+        match &self.node {
+            Building::Array(..) if self.item == 0 => Err("cannot set value on an array".into()),
+            Building::DocumentSet(..) | Building::Map(..) if self.item == 0 => {
+                Err(format!("cannot set value on a {}", self.name()))
+            }
+            _ => self.add(value),
+        }
+    }
+
+    /// Replaces the innermost open node by the items of a value, once.
+    pub fn replace(&mut self, data: FragmentData, overrides: KeyOverrides) -> Result<()> {
+        let Some(pos) = self.item_pos() else {
+            let found = self.name();
+            return Err(format!("expected to replace document value, map item or array item, but found {found}"));
+        };
+        match &mut self.node {
+            Building::DocumentSet(docs, replaced) => {
+                let by = documents_of(data)?;
+                put_instead(replaced, || docs.items.pop(), by, "document", "document set")?;
+            }
+            Building::Map(map, replaced) => {
+                let (items, strict) = map_items_of(data, pos)?;
+                // Items that code created have no annotation to allow an override, so it is
+                // implied.
+                let overrides = if strict { overrides } else { KeyOverrides::Implicit };
+                // The replaced item cannot be overridden.
+                let own = if replaced.is_none() { map.pop() } else { None };
+                let key = own.as_ref().or(replaced.as_ref().map(|old| &old.item)).map(|item| item.key.clone());
+                if let Err(problem) = make_room_for_all(map, &items, key.as_ref(), overrides) {
+                    own.into_iter().for_each(|item| map.push(item));
+                    return Err(problem);
+                }
+                put_instead(replaced, || own, items, "map item", "map")?;
+            }
+            Building::Array(array, replaced) => {
+                let by = array_items_of(data, pos)?;
+                put_instead(replaced, || array.items.pop(), by, "array item", "array")?;
+            }
+            Building::Text(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The position of the replaced item, and of those that come in its place.
+    pub fn replaced(&self) -> Option<(Pos, Vec<Pos>)> {
+        fn places<T: Annotated>(replaced: &Replaced<T>) -> (Pos, Vec<Pos>) {
+            (replaced.item.pos(), replaced.by.iter().map(T::pos).collect())
+        }
+        match &self.node {
+            Building::DocumentSet(_, replaced) => replaced.as_deref().map(places),
+            Building::Map(_, replaced) => replaced.as_deref().map(places),
+            Building::Array(_, replaced) => replaced.as_deref().map(places),
+            Building::Text(_) => None,
+        }
+    }
+
+    /// The position of the open document, map item or array item.
+    pub fn item_pos(&self) -> Option<Pos> {
+        fn pos<T: Annotated>(last: Option<&T>, replaced: &Replacement<T>) -> Option<Pos> {
+            replaced.as_ref().map(|replaced| replaced.item.pos()).or_else(|| last.map(T::pos))
+        }
+        match &self.node {
+            _ if self.item == 0 => None,
+            Building::DocumentSet(docs, replaced) => pos(docs.items.last(), replaced),
+            Building::Map(map, replaced) => pos(map.items().last(), replaced),
+            Building::Array(array, replaced) => pos(array.items.last(), replaced),
+            Building::Text(_) => None,
+        }
+    }
+
+    /// The name of the innermost open node in messages.
+    fn name(&self) -> &'static str {
+        match (&self.node, self.item) {
+            (Building::DocumentSet(..), 0) => "document set",
+            (Building::DocumentSet(..), _) => "document",
+            (Building::Map(..), 0) => "map",
+            (Building::Map(..), _) => "map item",
+            (Building::Array(..), 0) => "array",
+            (Building::Array(..), _) => "array item",
+            (Building::Text(_), _) => "text",
+        }
+    }
+
+    /// The kinds of children that the innermost open node can have, for messages.
+    pub fn contents(&self) -> &'static str {
+        match (&self.node, self.item) {
+            (Building::DocumentSet(..), 0) => "document sets can only contain documents",
+            (Building::DocumentSet(..), _) => "documents can only contain arrays, maps, or scalars",
+            (Building::Map(..), 0) => "maps can only contain map items",
+            (Building::Map(..), _) => "map items can only contain arrays, maps, or scalars",
+            (Building::Array(..), 0) => "arrays can only contain array items",
+            (Building::Array(..), _) => "array items can only contain maps, arrays, or scalars",
+            (Building::Text(_), _) => "texts can only contain text",
+        }
+    }
+}
+
+/// Takes the open item out and notes what comes in its place. An item that was replaced before is
+/// no longer there.
+fn put_instead<T>(
+    replaced: &mut Replacement<T>,
+    own: impl FnOnce() -> Option<T>,
+    by: Vec<T>,
+    item: &str,
+    collection: &str,
+) -> Result<()> {
+    if replaced.is_some() {
+        return Err(format!("expected to find placeholder {item} in {collection}"));
+    }
+    *replaced = own().map(|item| Box::new(Replaced { item, by }));
+    Ok(())
+}
+
+/// Removes the items that others override, if that is allowed, but for the one that is replaced.
+fn make_room_for_all(map: &mut Map, items: &[MapItem], own: Option<&Scalar>, overrides: KeyOverrides) -> Result<()> {
+    items.iter().try_for_each(|item| make_room(map, item, overrides))?;
+    if let Some(item) = items.iter().find(|item| Some(&item.key) == own) {
+        check_override(item, overrides)?;
+        return Err("expected to find placeholder map item in map".into());
+    }
+    Ok(())
+}
+
+/// Removes the item that `item` overrides, if that is allowed.
+fn make_room(map: &mut Map, item: &MapItem, overrides: KeyOverrides) -> Result<()> {
+    let Some(at) = map.find(&item.key) else { return Ok(()) };
+    check_override(item, overrides)?;
+    map.remove(at);
+    Ok(())
+}
+
+/// Whether `item` may replace one with the same key.
+fn check_override(item: &MapItem, overrides: KeyOverrides) -> Result<()> {
+    if overrides == KeyOverrides::Implicit || item.has(Ann::YamlMapKeyOverride) {
+        return Ok(());
+    }
+    Err(format!(
+        "expected key '{}' to not be specified again (unless '{}' annotation is added)",
+        node::key_text(&item.key),
+        Ann::YamlMapKeyOverride.name()
+    ))
+}
+
+/// Charges the copies of items that replace others.
+fn charge_copies(count: usize) -> Result<()> {
+    let charged = budget::memory_of(count, 96).and_then(|()| budget::work(count / 8));
+    charged.map_err(|exceeded| exceeded.to_string())
+}
+
+fn documents_of(data: FragmentData) -> Result<Vec<Document>> {
+    charge_copies(data.len())?;
+    match data {
+        FragmentData::Documents(docs) => Ok(docs.items.clone()),
+        FragmentData::Node(Node::Array(array)) if array.origin == Origin::Code => {
+            Ok(array.items.iter().map(|item| Document::new(item.value.clone(), Pos::UNKNOWN)).collect())
+        }
+        other => Err(format!("expected value to be document set, but was {}", other.name())),
+    }
+}
+
+/// The items, and whether overriding others needs an annotation.
+fn map_items_of(data: FragmentData, pos: Pos) -> Result<(Vec<MapItem>, bool)> {
+    charge_copies(data.len())?;
+    match data {
+        FragmentData::Node(Node::Map(map)) => Ok(match map.origin {
+            Origin::Yaml => (map.items().to_vec(), true),
+            Origin::Code => (node::map_with_position(&map, pos).into_items(), false),
+        }),
+        other => Err(format!("expected value to be map, but was {}", other.name())),
+    }
+}
+
+fn array_items_of(data: FragmentData, pos: Pos) -> Result<Vec<ArrayItem>> {
+    charge_copies(data.len())?;
+    match data {
+        FragmentData::Node(Node::Array(array)) => Ok(match array.origin {
+            Origin::Yaml => array.items.clone(),
+            Origin::Code => node::array_with_position(&array, pos).items,
+        }),
+        other => Err(format!("expected value to be array, but was {}", other.name())),
+    }
+}
