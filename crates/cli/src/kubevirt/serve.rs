@@ -50,12 +50,7 @@ pub(super) fn run(program: &str, flags: &Invocation, host: &dyn Host) -> Result<
         known,
         log: Arc::clone(&log),
     };
-    let stopped = server::start(config).and_then(|running| {
-        let delay = running.wait(delay)?;
-        running.stop(delay);
-        Ok(())
-    });
-    match stopped {
+    match server::run(config, delay) {
         Ok(()) => Ok(OK),
         Err(error) => {
             log.error("cannot serve", &[("error", (&error.to_string()).into())]);

@@ -1,9 +1,9 @@
 //! The admission webhook: `kubevirt serve`.
 //!
 //! [`start`] opens two ports, one for reviews and probes and one for metrics, and answers on its own
-//! threads until [`stop`](Running::stop). [`crate::admission`] decides the answers; this module has
-//! the sockets, certificates, limits, caches and counters around it. Nothing here runs unless `start`
-//! is called.
+//! threads until [`stop`](Running::stop); [`run`] does so until a signal. [`crate::admission`] decides
+//! the answers; this module has the sockets, certificates, limits, caches and counters around it.
+//! Nothing here runs unless one of them is called.
 
 pub mod cluster;
 mod guard;
@@ -13,6 +13,7 @@ mod listen;
 pub mod log;
 mod metrics;
 mod queue;
+mod signals;
 mod tls;
 
 use std::io;
@@ -29,10 +30,11 @@ use tokio::time::sleep;
 use crate::admission::Policy;
 use http::Port;
 pub use known::{FileTemplate, Known};
-use listen::{Either, Listener, either};
+use listen::{Listener, either};
 use log::{Log, LogField};
 use metrics::Metrics;
 use queue::Queue;
+use signals::Signals;
 use tls::{Reload, Tls};
 
 /// The configuration of the server.
@@ -159,16 +161,44 @@ pub struct Running {
     ports: Vec<tokio::task::JoinHandle<()>>,
 }
 
+/// Serves until a signal to stop. After `SIGTERM` it serves for `delay` more, so that the cluster can
+/// react. A second signal ends it at once.
+pub fn run(config: ServerConfig, delay: Duration) -> io::Result<()> {
+    let runtime = runtime()?;
+    // Before anybody can know that the server runs: a signal from then on must not kill it.
+    let mut signals = Signals::register(&runtime)?;
+    let running = start_on(runtime, config)?;
+    let delay = match running.runtime.block_on(signals.next()) {
+        signals::Stop::Terminate => delay,
+        signals::Stop::Interrupt => Duration::ZERO,
+    };
+    running.stop_or_hurry(delay, async move {
+        signals.next().await;
+    });
+    Ok(())
+}
+
 /// Starts a server; it is ready to accept connections when this returns.
 pub fn start(config: ServerConfig) -> io::Result<Running> {
-    let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(threads)
-        .max_blocking_threads(threads * 4 + EXPANSIONS)
+    start_on(runtime()?, config)
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8)
+}
+
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(threads())
+        .max_blocking_threads(threads() * 4 + EXPANSIONS)
         .thread_name("serve")
         .thread_stack_size(8 << 20)
         .enable_all()
-        .build()?;
+        .build()
+}
+
+fn start_on(runtime: Runtime, config: ServerConfig) -> io::Result<Running> {
+    let threads = threads();
     let log = Arc::clone(&config.log);
     let tls = config.cert_dir.as_ref().map(|directory| Arc::new(Tls::new(directory, &config.tls_options_dir)));
     let shared = Arc::new(Shared {
@@ -226,20 +256,13 @@ async fn keep_certificates(tls: Arc<Tls>, every: Duration, shared: Arc<Shared>) 
 }
 
 impl Running {
-    /// Waits for a signal to stop. Returns the delay, which only applies to `SIGTERM`, so that the
-    /// cluster can react.
-    pub fn wait(&self, delay: Duration) -> io::Result<Duration> {
-        self.runtime.block_on(async {
-            match either(terminated()?, interrupted()?).await {
-                Either::First(()) => Ok(delay),
-                Either::Second(()) => Ok(Duration::ZERO),
-            }
-        })
+    /// Stops: reports not ready, serves for `delay`, and ends when requests in progress are done.
+    pub fn stop(self, delay: Duration) {
+        self.stop_or_hurry(delay, std::future::pending());
     }
 
-    /// Stops: reports not ready, serves for `delay`, and ends when requests in progress are done.
-    /// Another signal ends it at once.
-    pub fn stop(self, delay: Duration) {
+    /// Stops as [`Running::stop`] does, or at once when `hurry` is done.
+    fn stop_or_hurry(self, delay: Duration, hurry: impl Future<Output = ()>) {
         self.shared.log.info("shutting down", &[("delaySeconds", LogField::Number(delay.as_secs() as i64))]);
         *self.shared.stage.write().unwrap_or_else(PoisonError::into_inner) = Stage::Leaving;
         self.stage.send_replace(Stage::Leaving);
@@ -253,37 +276,10 @@ impl Running {
                     let _ = port.await;
                 }
             };
-            match (terminated(), interrupted()) {
-                (Ok(first), Ok(second)) => {
-                    either(end, either(first, second)).await;
-                }
-                _ => end.await,
-            }
+            either(end, hurry).await;
         });
         // Reviews of disconnected clients must not delay the end.
         runtime.shutdown_background();
         shared.log.info("stopped", &[]);
     }
-}
-
-#[cfg(unix)]
-fn terminated() -> io::Result<impl Future<Output = ()>> {
-    let mut signal = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-    Ok(async move {
-        signal.recv().await;
-    })
-}
-
-/// Other systems only have the interrupt.
-#[cfg(not(unix))]
-fn terminated() -> io::Result<impl Future<Output = ()>> {
-    Ok(std::future::pending())
-}
-
-fn interrupted() -> io::Result<impl Future<Output = ()>> {
-    Ok(async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    })
 }
