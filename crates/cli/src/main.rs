@@ -42,6 +42,10 @@ use ytterby_diag::{Diagnostic, Help, Id, Sources};
 use ytterby_text::quote::quote;
 use ytterby_text::spelling;
 
+/// Renders and other commands that end take small blocks from memory that is not returned to the system.
+#[global_allocator]
+static ALLOCATOR: ytterby_alloc::RunAllocator = ytterby_alloc::RunAllocator;
+
 /// Stack size for recursive functions, which limit their depth. Pages are committed on first use.
 const STACK: usize = 512 << 20;
 
@@ -109,6 +113,9 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         return Err(problem.helps(advice).into());
     }
     let names: Vec<&str> = flags.path.iter().skip(1).map(|command| command.name).collect();
+    if !matches!(names[..], ["lsp" | "watch"] | ["kubevirt", "serve"]) {
+        ytterby_alloc::use_on_this_thread();
+    }
     match names[..] {
         [] | ["template"] => render::run(program, flags, sources),
         ["build"] => build::run(program, flags, sources),
