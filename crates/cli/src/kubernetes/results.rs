@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use ytterby_diag::{PlaceNames, Severity, Sources};
 use ytterby_kubernetes::{Checked, State};
 use ytterby_text::xml::escaped_line as escaped;
@@ -49,9 +51,66 @@ impl Status {
     }
 }
 
+/// The results for all resources.
+pub(super) struct ResourceResults {
+    shown: Vec<ResourceResult>,
+    /// The numbers of valid, invalid, unreadable and skipped resources.
+    counts: [usize; 4],
+    files: BTreeSet<Rc<str>>,
+    /// Whether valid and skipped resources are shown. Otherwise they are only counted, so that memory does not grow
+    /// with their number.
+    shows_all: bool,
+}
+
+impl ResourceResults {
+    /// No results yet, to be written in a format.
+    pub fn new(format: Option<ResultFormat>, verbose: bool) -> ResourceResults {
+        let shows_all = match format {
+            None | Some(ResultFormat::Sarif) => false,
+            Some(ResultFormat::Text | ResultFormat::Json) => verbose,
+            Some(ResultFormat::Junit | ResultFormat::Tap) => true,
+        };
+        ResourceResults { shown: Vec::new(), counts: [0; 4], files: BTreeSet::new(), shows_all }
+    }
+
+    pub fn add(&mut self, result: ResourceResult) {
+        self.counts[result.status as usize] += 1;
+        if !self.files.contains(&result.file) {
+            self.files.insert(Rc::clone(&result.file));
+        }
+        if self.shows_all || matches!(result.status, Status::Invalid | Status::Error) {
+            self.shown.push(result);
+        }
+    }
+
+    fn total(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    /// One line that summarizes all resources.
+    pub fn summary(&self) -> String {
+        let [valid, invalid, errors, skipped] = self.counts;
+        let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        format!(
+            "Summary: {} found in {} - Valid: {valid}, Invalid: {invalid}, Errors: {errors}, Skipped: {skipped}\n",
+            plural(self.total(), "resource"),
+            plural(self.files.len(), "file"),
+        )
+    }
+
+    pub fn write(&self, format: ResultFormat, with_summary: bool) -> String {
+        match format {
+            ResultFormat::Text | ResultFormat::Sarif => text(self, with_summary),
+            ResultFormat::Json => json(self, with_summary),
+            ResultFormat::Junit => junit(self),
+            ResultFormat::Tap => tap(self),
+        }
+    }
+}
+
 /// The result for one resource, or for a file that cannot be read.
 pub(super) struct ResourceResult {
-    file: String,
+    file: Rc<str>,
     kind: String,
     name: String,
     version: String,
@@ -61,7 +120,7 @@ pub(super) struct ResourceResult {
 }
 
 impl ResourceResult {
-    pub fn of(file: &str, checked: &Checked) -> ResourceResult {
+    pub fn of(file: &Rc<str>, checked: &Checked) -> ResourceResult {
         let sources = Sources::new();
         let errors: Vec<(String, String)> = checked
             .findings
@@ -78,7 +137,7 @@ impl ResourceResult {
             _ => Status::Skipped,
         };
         ResourceResult {
-            file: file.to_owned(),
+            file: Rc::clone(file),
             kind: checked.kind.clone(),
             name: checked.name.clone(),
             version: checked.api_version.clone(),
@@ -87,9 +146,9 @@ impl ResourceResult {
         }
     }
 
-    pub fn failed(file: &str, message: String) -> ResourceResult {
+    pub fn failed(file: &Rc<str>, message: String) -> ResourceResult {
         ResourceResult {
-            file: file.to_owned(),
+            file: Rc::clone(file),
             kind: String::new(),
             name: String::new(),
             version: String::new(),
@@ -107,48 +166,20 @@ impl ResourceResult {
     }
 }
 
-/// The numbers of valid, invalid, unreadable and skipped resources.
-fn counts(outcomes: &[ResourceResult]) -> [usize; 4] {
-    let count = |status: Status| outcomes.iter().filter(|outcome| outcome.status == status).count();
-    [count(Status::Valid), count(Status::Invalid), count(Status::Error), count(Status::Skipped)]
-}
-
-/// One line that summarizes all resources.
-pub(super) fn summary(outcomes: &[ResourceResult]) -> String {
-    let files: BTreeSet<&str> = outcomes.iter().map(|outcome| &*outcome.file).collect();
-    let [valid, invalid, errors, skipped] = counts(outcomes);
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    format!(
-        "Summary: {} found in {} - Valid: {valid}, Invalid: {invalid}, Errors: {errors}, Skipped: {skipped}\n",
-        plural(outcomes.len(), "resource"),
-        plural(files.len(), "file"),
-    )
-}
-
-pub(super) fn write(format: ResultFormat, outcomes: &[ResourceResult], verbose: bool, with_summary: bool) -> String {
-    match format {
-        ResultFormat::Text | ResultFormat::Sarif => text(outcomes, verbose, with_summary),
-        ResultFormat::Json => json(outcomes, verbose, with_summary),
-        ResultFormat::Junit => junit(outcomes),
-        ResultFormat::Tap => tap(outcomes),
-    }
-}
-
-fn text(outcomes: &[ResourceResult], verbose: bool, with_summary: bool) -> String {
+fn text(results: &ResourceResults, with_summary: bool) -> String {
     let mut out = String::new();
-    for outcome in outcomes {
-        let ResourceResult { file, kind, name, .. } = outcome;
-        let line = match outcome.status {
-            Status::Valid if verbose => format!("{file} - {kind} {name} is valid\n"),
-            Status::Skipped if verbose => format!("{file} - {kind} {name} skipped\n"),
-            Status::Valid | Status::Skipped => continue,
-            Status::Invalid => format!("{file} - {kind} {name} is invalid: {}\n", outcome.message()),
-            Status::Error => format!("{file} - failed validation: {}\n", outcome.message()),
+    for result in &results.shown {
+        let ResourceResult { file, kind, name, .. } = result;
+        let line = match result.status {
+            Status::Valid => format!("{file} - {kind} {name} is valid\n"),
+            Status::Skipped => format!("{file} - {kind} {name} skipped\n"),
+            Status::Invalid => format!("{file} - {kind} {name} is invalid: {}\n", result.message()),
+            Status::Error => format!("{file} - failed validation: {}\n", result.message()),
         };
         out.push_str(&line);
     }
     if with_summary {
-        out.push_str(&summary(outcomes));
+        out.push_str(&results.summary());
     }
     out
 }
@@ -159,25 +190,24 @@ fn json_text(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn json(outcomes: &[ResourceResult], verbose: bool, with_summary: bool) -> String {
+fn json(results: &ResourceResults, with_summary: bool) -> String {
     let mut out = String::from("{\n  \"resources\": [");
-    let shown = outcomes.iter().filter(|outcome| verbose || matches!(outcome.status, Status::Invalid | Status::Error));
-    for (at, outcome) in shown.enumerate() {
+    for (at, result) in results.shown.iter().enumerate() {
         let comma = if at > 0 { "," } else { "" };
         write!(
             out,
             "{comma}\n    {{\n      \"filename\": {},\n      \"kind\": {},\n      \"name\": {},\n      \"version\": {},\n      \"status\": {},\n      \"msg\": {}",
-            json_text(&outcome.file),
-            json_text(&outcome.kind),
-            json_text(&outcome.name),
-            json_text(&outcome.version),
-            json_text(outcome.status.name()),
-            json_text(&outcome.message()),
+            json_text(&result.file),
+            json_text(&result.kind),
+            json_text(&result.name),
+            json_text(&result.version),
+            json_text(result.status.name()),
+            json_text(&result.message()),
         )
         .expect("a string takes all");
-        if outcome.status == Status::Invalid {
+        if result.status == Status::Invalid {
             out.push_str(",\n      \"validationErrors\": [");
-            for (at, (path, message)) in outcome.errors.iter().enumerate() {
+            for (at, (path, message)) in result.errors.iter().enumerate() {
                 let comma = if at > 0 { "," } else { "" };
                 let (path, message) = (json_text(path), json_text(message));
                 write!(out, "{comma}\n        {{\"path\": {path}, \"msg\": {message}}}").expect("a string takes all");
@@ -188,7 +218,7 @@ fn json(outcomes: &[ResourceResult], verbose: bool, with_summary: bool) -> Strin
     }
     out.push_str(if out.ends_with('[') { "]" } else { "\n  ]" });
     if with_summary {
-        let [valid, invalid, errors, skipped] = counts(outcomes);
+        let [valid, invalid, errors, skipped] = results.counts;
         write!(
             out,
             ",\n  \"summary\": {{\n    \"valid\": {valid},\n    \"invalid\": {invalid},\n    \"errors\": {errors},\n    \"skipped\": {skipped}\n  }}"
@@ -199,24 +229,27 @@ fn json(outcomes: &[ResourceResult], verbose: bool, with_summary: bool) -> Strin
     out
 }
 
-fn junit(outcomes: &[ResourceResult]) -> String {
-    let [_, invalid, errors, skipped] = counts(outcomes);
+fn junit(results: &ResourceResults) -> String {
+    let [_, invalid, errors, skipped] = results.counts;
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let tests = outcomes.len();
+    let tests = results.total();
     writeln!(
         out,
         "<testsuites name=\"ytterby\" tests=\"{tests}\" failures=\"{invalid}\" errors=\"{errors}\" disabled=\"{skipped}\">"
     )
     .expect("a string takes all");
-    let mut files: Vec<&str> = Vec::new();
-    for outcome in outcomes {
-        if files.last() != Some(&&*outcome.file) && !files.contains(&&*outcome.file) {
-            files.push(&outcome.file);
+    // A file that was given twice is one suite.
+    let mut by_file: Vec<(&str, Vec<&ResourceResult>)> = Vec::new();
+    let mut positions: FxHashMap<&str, usize> = FxHashMap::default();
+    for result in &results.shown {
+        let at = *positions.entry(&result.file).or_insert(by_file.len());
+        if at == by_file.len() {
+            by_file.push((&result.file, Vec::new()));
         }
+        by_file[at].1.push(result);
     }
-    for file in files {
-        let of_file: Vec<&ResourceResult> = outcomes.iter().filter(|outcome| outcome.file == file).collect();
-        let count = |status: Status| of_file.iter().filter(|outcome| outcome.status == status).count();
+    for (file, of_file) in by_file {
+        let count = |status: Status| of_file.iter().filter(|result| result.status == status).count();
         writeln!(
             out,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
@@ -227,12 +260,12 @@ fn junit(outcomes: &[ResourceResult]) -> String {
             count(Status::Skipped),
         )
         .expect("a string takes all");
-        for outcome in of_file {
-            let name = escaped(&outcome.name);
-            let class = escaped(&format!("{}@{}", outcome.kind, outcome.version));
+        for result in of_file {
+            let name = escaped(&result.name);
+            let class = escaped(&format!("{}@{}", result.kind, result.version));
             write!(out, "    <testcase name=\"{name}\" classname=\"{class}\"").expect("a string takes all");
-            let message = escaped(&outcome.message());
-            match outcome.status {
+            let message = escaped(&result.message());
+            match result.status {
                 Status::Valid => out.push_str("/>\n"),
                 Status::Skipped => out.push_str("><skipped/></testcase>\n"),
                 Status::Invalid => {
@@ -249,20 +282,20 @@ fn junit(outcomes: &[ResourceResult]) -> String {
     out
 }
 
-fn tap(outcomes: &[ResourceResult]) -> String {
+fn tap(results: &ResourceResults) -> String {
     let mut out = String::from("TAP version 13\n");
-    for (at, outcome) in outcomes.iter().enumerate() {
+    for (at, result) in results.shown.iter().enumerate() {
         let number = at + 1;
-        let ResourceResult { file, kind, name, version, .. } = outcome;
+        let ResourceResult { file, kind, name, version, .. } = result;
         let what = format!("{file} ({version}/{kind}//{name})");
-        let line = match outcome.status {
+        let line = match result.status {
             Status::Valid => format!("ok {number} - {what}\n"),
             Status::Skipped => format!("ok {number} - {what} # skip\n"),
-            Status::Invalid => format!("not ok {number} - {what}: {}\n", outcome.message().replace('\n', " ")),
-            Status::Error => format!("not ok {number} - {file}: {}\n", outcome.message().replace('\n', " ")),
+            Status::Invalid => format!("not ok {number} - {what}: {}\n", result.message().replace('\n', " ")),
+            Status::Error => format!("not ok {number} - {file}: {}\n", result.message().replace('\n', " ")),
         };
         out.push_str(&line);
     }
-    writeln!(out, "1..{}", outcomes.len()).expect("a string takes all");
+    writeln!(out, "1..{}", results.total()).expect("a string takes all");
     out
 }

@@ -5,6 +5,7 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use ytterby_diag::render::{Rendering, Report, render as report};
@@ -13,7 +14,7 @@ use ytterby_kubernetes::{Checked, State, Version, documents, types_of};
 use ytterby_text::budget;
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
-use super::results::{self, ResourceResult, ResultFormat};
+use super::results::{ResourceResult, ResourceResults, ResultFormat};
 use super::schemas::{self, Schemas};
 use crate::commands::flag;
 use crate::flags::Invocation;
@@ -76,7 +77,8 @@ pub fn run(program: &str, flags: &Invocation, rendering: Rendering, sources: &Ar
             return Ok(unreadable(program, rendering, &failure, sources));
         }
     }
-    let mut results = Results { sources: own, files: 0, outcomes: Vec::new(), findings: Vec::new(), unreadable: false };
+    let resources = ResourceResults::new(format, flags.is_on(&flag::VERBOSE));
+    let mut results = Results { sources: own, files: 0, resources, findings: Vec::new(), unreadable: false };
     learn(&inputs, &mut schemas);
     for input in &inputs {
         results.check(input, &schemas);
@@ -165,21 +167,21 @@ struct Results {
     /// Contains only files with findings.
     sources: Arc<Sources>,
     files: u32,
-    outcomes: Vec<ResourceResult>,
+    resources: ResourceResults,
     findings: Vec<Diagnostic>,
     unreadable: bool,
 }
 
 impl Results {
     fn check(&mut self, input: &Input, schemas: &Schemas) {
-        let name = input.name();
+        let name: Rc<str> = input.name().into();
         let text = match input.text() {
             Ok(text) => text,
             Err(why) => {
                 self.unreadable = true;
                 let problem = Diagnostic::error(Id::FILE_MISSING, format!("Reading '{name}': {why}"));
                 let message = problem.message.plain().into_owned();
-                self.outcomes.push(ResourceResult::failed(&name, message.clone()));
+                self.resources.add(ResourceResult::failed(&name, message.clone()));
                 self.findings.push(problem.reference(format!("\n- {message}")));
                 return;
             }
@@ -191,7 +193,7 @@ impl Results {
             Err(error) => {
                 let reference = format!("\n- Reading '{name}': {}", error.reference());
                 let problem = Diagnostic::from(error);
-                self.outcomes.push(ResourceResult::failed(&name, problem.message.plain().into_owned()));
+                self.resources.add(ResourceResult::failed(&name, problem.message.plain().into_owned()));
                 self.findings.push(problem.reference(reference));
             }
             Ok(tree) => {
@@ -200,7 +202,7 @@ impl Results {
                         return;
                     }
                     for checked in schemas.catalog.check(&document) {
-                        self.outcomes.push(ResourceResult::of(&name, &checked));
+                        self.resources.add(ResourceResult::of(&name, &checked));
                         self.take(checked);
                     }
                 }
@@ -208,7 +210,7 @@ impl Results {
         }
         if self.findings.len() > before {
             let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
-            self.sources.add(Source::new(name, text).with_readers(readers));
+            self.sources.add(Source::new(&*name, text).with_readers(readers));
             self.files += 1;
         }
     }
@@ -231,9 +233,7 @@ impl Results {
         let has_errors = self.findings.iter().any(is_error);
         let rendering = if format == Some(ResultFormat::Sarif) { Rendering::Sarif } else { rendering };
         let mut text = match format {
-            Some(format) if format != ResultFormat::Sarif => {
-                results::write(format, &self.outcomes, flags.is_on(&flag::VERBOSE), flags.is_on(&flag::SUMMARY))
-            }
+            Some(format) if format != ResultFormat::Sarif => self.resources.write(format, flags.is_on(&flag::SUMMARY)),
             _ => {
                 let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) =
                     self.findings.into_iter().partition(is_error);
@@ -247,7 +247,7 @@ impl Results {
             }
         };
         if flags.is_on(&flag::SUMMARY) && (format.is_none() && !rendering.is_for_machines()) {
-            text.push_str(&results::summary(&self.outcomes));
+            text.push_str(&self.resources.summary());
         }
         host::write_output(text.as_bytes())?;
         Ok(if self.unreadable { UNREADABLE } else { i32::from(has_errors) })
