@@ -2,17 +2,16 @@
 
 #![no_main]
 
-use std::sync::Arc;
-
 use libfuzzer_sys::fuzz_target;
 use ytterby_diag::Sources;
 use ytterby_diag::render::{Rendering, Report, RichOptions, render};
 use ytterby_project::{MAX_TARGETS, Shard, read, read_tests, select};
+use ytterby_text::Str;
 
 fuzz_target!(|data: &[u8]| {
     let once = || {
         let sources = Sources::new();
-        let (project, mut problems) = read("ytterby.yml", Arc::from(data), "root", &sources);
+        let (project, mut problems) = read("ytterby.yml", Str::from(data), "root", &sources);
         assert!(project.targets.len() <= MAX_TARGETS);
         let names: Vec<String> = project.targets.iter().map(|target| target.name.clone()).collect();
         let shards: Vec<Shard> = ["1/2", "2/2"].into_iter().filter_map(Shard::parse).collect();
@@ -23,7 +22,7 @@ fuzz_target!(|data: &[u8]| {
         if let Err(problem) = select(&project, &["no-such-target".to_owned()]) {
             problems.push(*problem);
         }
-        let (tests, more) = read_tests("a.test.yml", Arc::from(data), &sources);
+        let (tests, more) = read_tests("a.test.yml", Str::from(data), &sources);
         problems.extend(more);
         let report = Report::new("fuzz", None, &problems, &sources);
         let shown: String =

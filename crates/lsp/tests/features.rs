@@ -175,6 +175,23 @@ fn diagnostics_come_and_go() {
     assert_eq!(session.diagnostics("t.yml"), ["4 code/unknown-value"]);
 }
 
+/// Also the first answer, before the project was checked in the background: a client without support for refreshing does
+/// not ask again. A run would stop at the first file, and would not look at the library.
+#[test]
+fn the_first_answer_knows_every_broken_file() {
+    let names: Vec<String> = (0..20).map(|number| format!("t{number}.yml")).collect();
+    let mut files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "a: b: c\n")).collect();
+    files.extend([("schema.yml", SCHEMA), ("_ytt_lib/lib/x.yml", "#@ if True:\na: 1\n")]);
+    let mut session = Session::new(&files);
+    let paths: Vec<&str> = names.iter().map(String::as_str).chain(["_ytt_lib/lib/x.yml"]).collect();
+    paths.iter().for_each(|path| session.open(path, "ytt"));
+    for path in paths {
+        let params = serde_json::json!({"textDocument": {"uri": session.uri(path)}});
+        let report = session.request("textDocument/diagnostic", params).unwrap();
+        assert_eq!(report["items"].as_array().unwrap().len(), 1, "{path}: {report}");
+    }
+}
+
 #[test]
 fn one_broken_file_does_not_hide_another() {
     let files = [

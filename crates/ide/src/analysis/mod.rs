@@ -60,6 +60,8 @@ struct Cache {
     checks: HashMap<CheckKey, Option<Arc<dyn OutputCheck>>>,
     /// Files that do not compile, with their findings, until they change.
     broken: HashMap<String, (Arc<File>, Vec<Finding>)>,
+    /// Files that compile, by path, as far as that was needed.
+    sound: HashMap<String, Arc<File>>,
     /// The data values of targets, by root and name, with the files that they depend on.
     values: HashMap<TargetKey, ValuesOfTarget>,
 }
@@ -337,10 +339,13 @@ pub fn target_names(project: &Project) -> Vec<String> {
     targets(project).into_iter().filter_map(|target| target.name).collect()
 }
 
-/// Runs a variant until every file that does not compile is reported.
+/// Runs a variant without the files that do not compile, which are reported whether a run needs them or not.
 fn run_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Finding> {
     let mut run = Run::new(project, engine, variant);
     let mut findings = run.replace_known();
+    let broken = run.broken();
+    run.replace(&broken);
+    findings.extend(broken.iter().filter(|finding| run.is_to_tell(finding)).cloned());
     for _ in 0..MAX_REPEATS {
         if engine.cancellation.is_cancelled() {
             break;

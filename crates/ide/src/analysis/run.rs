@@ -81,6 +81,38 @@ impl<'a> Run<'a> {
         is_changed
     }
 
+    /// The problems of files that do not compile: a run stops at the first, and does not look at libraries that it does
+    /// not reach. Files that are known to compile are not compiled again.
+    pub(super) fn broken(&self) -> Vec<Finding> {
+        let path_of = |file: &ProjectFile| file.file.path.clone();
+        let unknown: Vec<&ProjectFile> = {
+            let cache = self.engine.cache.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_sound = |file: &ProjectFile| {
+                cache.sound.get(&file.file.path).is_some_and(|known| Arc::ptr_eq(known, &file.file))
+            };
+            self.inputs().filter(|file| !self.replaced.contains_key(&file.file.path) && !is_sound(file)).collect()
+        };
+        let inputs: Vec<InputFile> = unknown.iter().filter_map(|file| self.input(file)).collect();
+        let options = Options {
+            limits: self.engine.limits(),
+            meter: self.engine.meter.clone(),
+            cancellation: Some(self.engine.cancellation.clone()),
+            ..settings()
+        };
+        let sources = Arc::new(Sources::new());
+        let compiled = ytterby::facts::compile_files(&inputs, &options, &sources);
+        let problems = compiled.failures.iter().flat_map(|(_, failure)| entries(failure));
+        let found = problems.filter_map(|entry| finding(self.project, self.variant, &entry, &sources));
+        let found: Vec<Finding> = found.filter(|finding| stops_compiling(&finding.code)).collect();
+        if !self.engine.cancellation.is_cancelled() {
+            let broken: HashSet<&str> = found.iter().map(|finding| finding.path.as_str()).collect();
+            let mut cache = self.engine.cache.lock().unwrap_or_else(PoisonError::into_inner);
+            let sound = unknown.iter().filter(|file| !broken.contains(file.file.path.as_str()));
+            cache.sound.extend(sound.map(|file| (path_of(file), file.file.clone())));
+        }
+        found
+    }
+
     /// Caches the findings that prevent a file from being compiled, but not those that only a run can find.
     fn note_broken(&self, path: &str, found: &[Finding]) {
         let Some(file) = self.project.file(path) else { return };
