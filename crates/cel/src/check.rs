@@ -304,7 +304,7 @@ impl Checker {
                     return Ok(Node { kind: NodeKind::Regex(fun, Box::new(regexp), std::mem::take(nodes)), ty });
                 }
             }
-            Fun::Duration if literal(0).is_some_and(|text| time::duration(&text).is_none()) => {
+            Fun::Duration if literal(0).is_some_and(|text| ytterby_text::duration::parse(&text).is_none()) => {
                 return Err(CompileError::new(at, "invalid duration argument"));
             }
             Fun::Timestamp if literal(0).is_some_and(|text| time::timestamp(&text).is_none()) => {

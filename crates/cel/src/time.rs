@@ -1,48 +1,5 @@
 //! Times and durations: parsing, printing, and the parts of a date.
 
-/// Parses Go's durations to nanoseconds: `-1.5h`, `300ms`, `0`.
-pub(crate) fn duration(text: &str) -> Option<i64> {
-    let (negative, mut rest) = match text.as_bytes().first()? {
-        b'-' => (true, &text[1..]),
-        b'+' => (false, &text[1..]),
-        _ => (false, text),
-    };
-    if rest == "0" {
-        return Some(0);
-    }
-    if rest.is_empty() {
-        return None;
-    }
-    let mut total: i128 = 0;
-    while !rest.is_empty() {
-        let number = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
-        let (number, tail) = rest.split_at(number);
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
-            return None;
-        }
-        let unit = tail.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(tail.len());
-        let (unit, tail) = tail.split_at(unit);
-        let scale: i128 = match unit {
-            "ns" => 1,
-            "us" | "µs" | "μs" => 1000,
-            "ms" => 1_000_000,
-            "s" => 1_000_000_000,
-            "m" => 60_000_000_000,
-            "h" => 3_600_000_000_000,
-            _ => return None,
-        };
-        let whole: i128 = if whole.is_empty() { 0 } else { whole.parse::<u64>().ok()?.into() };
-        let fraction = if fraction.is_empty() { 0.0 } else { format!("0.{fraction}").parse::<f64>().ok()? };
-        total += whole * scale + (fraction * scale as f64) as i128;
-        if total > i128::from(i64::MAX) + i128::from(negative) {
-            return None;
-        }
-        rest = tail;
-    }
-    i64::try_from(if negative { -total } else { total }).ok()
-}
-
 /// The result of `string()` for a duration: seconds with as many digits as needed.
 pub(crate) fn duration_text(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };

@@ -45,12 +45,15 @@ fn answer(project: &Project, stream: TcpStream) -> io::Result<()> {
             length = value.trim().parse().unwrap_or(0);
         }
     }
-    let mut body = vec![0; length.min(LONGEST_BODY)];
-    reader.read_exact(&mut body)?;
-    let rendered = project.render(&Values::new().yaml("request", &body)).and_then(|output| output.yaml());
-    let (status, body) = match rendered {
-        Ok(documents) => ("200 OK", documents),
-        Err(error) => ("422 Unprocessable Content", error.report("service", Rendering::Json)),
+    let (status, body) = if length > LONGEST_BODY {
+        ("413 Content Too Large", format!("the values may have at most {LONGEST_BODY} bytes\n"))
+    } else {
+        let mut values = vec![0; length];
+        reader.read_exact(&mut values)?;
+        match project.render(&Values::new().yaml("request", &values)).and_then(|output| output.yaml()) {
+            Ok(documents) => ("200 OK", documents),
+            Err(error) => ("422 Unprocessable Content", error.report("service", Rendering::Json)),
+        }
     };
     let mut stream = reader.into_inner();
     write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())

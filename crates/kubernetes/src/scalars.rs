@@ -195,7 +195,7 @@ const UNITS: [(&[&str], i64); 8] = [
 
 /// The nanoseconds of a duration of either form.
 pub(crate) fn any_duration(text: &str) -> Option<i64> {
-    if let Some(duration) = go_duration(text) {
+    if let Some(duration) = ytterby_text::duration::parse(text) {
         return Some(duration);
     }
     let mut rest = text.trim();
@@ -213,49 +213,6 @@ pub(crate) fn any_duration(text: &str) -> Option<i64> {
         rest = rest[word..].trim_start();
     }
     Some(total)
-}
-
-/// Parses Go's durations to nanoseconds: `-1.5h`, `300ms`, `0`.
-pub(crate) fn go_duration(text: &str) -> Option<i64> {
-    let (negative, mut rest) = match text.as_bytes().first()? {
-        b'-' => (true, &text[1..]),
-        b'+' => (false, &text[1..]),
-        _ => (false, text),
-    };
-    if rest == "0" {
-        return Some(0);
-    }
-    if rest.is_empty() {
-        return None;
-    }
-    let mut total: i128 = 0;
-    while !rest.is_empty() {
-        let number = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
-        let (number, tail) = rest.split_at(number);
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
-            return None;
-        }
-        let unit = tail.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(tail.len());
-        let (unit, tail) = tail.split_at(unit);
-        let scale: i128 = match unit {
-            "ns" => 1,
-            "us" | "µs" | "μs" => 1000,
-            "ms" => 1_000_000,
-            "s" => 1_000_000_000,
-            "m" => 60_000_000_000,
-            "h" => 3_600_000_000_000,
-            _ => return None,
-        };
-        let whole: i128 = if whole.is_empty() { 0 } else { whole.parse::<u64>().ok()?.into() };
-        let fraction = if fraction.is_empty() { 0.0 } else { format!("0.{fraction}").parse::<f64>().ok()? };
-        total += whole * scale + (fraction * scale as f64) as i128;
-        if total > i128::from(i64::MAX) + i128::from(negative) {
-            return None;
-        }
-        rest = tail;
-    }
-    i64::try_from(if negative { -total } else { total }).ok()
 }
 
 fn is_mac(text: &str) -> bool {
@@ -433,7 +390,5 @@ mod tests {
             assert!(!has_format(bad, format), "{format}: {bad}");
         }
         assert!(has_format("anything", "x-unknown"));
-        assert_eq!(go_duration("1h2m3.5s"), Some(3_723_500_000_000));
-        assert_eq!((go_duration("-1s"), go_duration("1"), go_duration("0")), (Some(-1_000_000_000), None, Some(0)));
     }
 }

@@ -8,6 +8,7 @@
 pub mod budget;
 mod bytestr;
 pub mod cel;
+pub mod duration;
 pub mod gofloat;
 pub mod gojson;
 pub mod path;

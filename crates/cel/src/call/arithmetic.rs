@@ -130,7 +130,7 @@ pub(super) fn convert(fun: Fun, args: &[Val]) -> Result<Val> {
             None => bad("a timestamp"),
         },
         (Fun::Timestamp, Val::Int(seconds)) => Ok(Val::Timestamp(*seconds, 0)),
-        (Fun::Duration, Val::Str(text)) => match time::duration(text) {
+        (Fun::Duration, Val::Str(text)) => match ytterby_text::duration::parse(text) {
             Some(value) => Ok(Val::Duration(value)),
             None => bad("a duration"),
         },

@@ -9,7 +9,7 @@ pub(super) fn fault(text: &str) -> Option<String> {
         return match text {
             "@yearly" | "@annually" | "@monthly" | "@weekly" | "@daily" | "@midnight" | "@hourly" => None,
             _ => match text.strip_prefix("@every ") {
-                Some(duration) if crate::scalars::go_duration(duration).is_some() => None,
+                Some(duration) if ytterby_text::duration::parse(duration).is_some() => None,
                 _ => Some(
                     "unknown word; there are @yearly @monthly @weekly @daily @hourly and @every DURATION".to_owned(),
                 ),

@@ -27,6 +27,7 @@ use ytterby_starlark::Value;
 use ytterby_text::{Str, gofloat};
 
 use crate::annotation::Level;
+use crate::deep::deep;
 use crate::validate::formats::Format;
 use ytterby_regexp::Regexp;
 
@@ -637,13 +638,14 @@ pub(crate) fn cel_literal(value: &Node) -> String {
         }
         Node::Scalar(scalar) => node::key_text(scalar).into_owned(),
         Node::Array(array) => {
-            let items: Vec<String> = array.items.iter().map(|item| cel_literal(&item.value)).collect();
+            let items: Vec<String> = array.items.iter().map(|item| deep(|| cel_literal(&item.value))).collect();
             format!("[{}]", items.join(", "))
         }
         Node::Map(map) => {
             let key = |key: &Scalar| cel_literal(&Node::Scalar(key.clone()));
+            let value = |value: &Node| deep(|| cel_literal(value));
             let items: Vec<String> =
-                map.iter().map(|item| format!("{}: {}", key(&item.key), cel_literal(&item.value))).collect();
+                map.iter().map(|item| format!("{}: {}", key(&item.key), value(&item.value))).collect();
             format!("{{{}}}", items.join(", "))
         }
     }
