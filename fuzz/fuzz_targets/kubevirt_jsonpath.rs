@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use ytterby_kubevirt::jsonpath::Path;
+use ytterby_kubevirt::jsonpath::JsonPath;
 use ytterby_kubevirt::jsonpath::eval::{World, find};
 use ytterby_kubevirt::value::Value;
 use ytterby_kubevirt::{json, schema};
@@ -14,7 +14,7 @@ const VM: &str = include_str!("kubevirt_vm.json");
 fuzz_target!(|text: &str| {
     static VALUE: OnceLock<Value> = OnceLock::new();
     let vm = VALUE.get_or_init(|| json::parse(VM).expect("the VM is JSON").to_value());
-    if let Ok(path) = Path::parse(&format!("jsonpath::{text}")) {
+    if let Ok(path) = JsonPath::parse(&format!("jsonpath::{text}")) {
         for world in [World::Specification, World::Struct, World::ReferenceVm] {
             let _ = find(&path, vm, world);
         }

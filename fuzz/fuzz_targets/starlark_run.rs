@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use libfuzzer_sys::fuzz_target;
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{Error, Eval, Exports, Limits, OpArgs, OpValues, Ops, Piece, Value, compile};
+use ytterby_starlark::{Error, Eval, Exports, EvalLimits, OpArgs, OpValues, Ops, Piece, Value, compile};
 
 /// Does nothing, but calls what it can call.
 struct Caller;
@@ -238,7 +238,7 @@ fn run(pieces: &[Piece<'_>]) -> String {
         Err(errors) => return format!("{errors:?}"),
     };
     let mut eval = Eval::new();
-    eval.set_limits(Limits { steps: Some(20_000), depth: 2_000, memory: Some(8 << 20) });
+    eval.set_limits(EvalLimits { steps: Some(20_000), depth: 2_000, memory: Some(8 << 20) });
     match program.run(&mut eval, Rc::new(Caller), &Exports::default()) {
         Ok(exports) => exports.iter().map(|(name, value)| format!("{name}={}\n", value.repr())).collect(),
         Err(error) => format!("{error:?}"),

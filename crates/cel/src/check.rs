@@ -29,8 +29,8 @@ pub(crate) enum NodeKind {
     TypeName(&'static str),
     /// The index of a variable: first those of the environment, then those of comprehensions.
     Var(usize),
-    Select(Box<Node>, Field, Optional),
-    Has(Box<Node>, Field),
+    Select(Box<Node>, FieldName, Optional),
+    Has(Box<Node>, FieldName),
     Index(Box<Node>, Box<Node>, Optional),
     Call(Fun, Vec<Node>),
     /// Binary operators from left to right.
@@ -47,7 +47,7 @@ pub(crate) enum NodeKind {
 
 /// The name of a field.
 #[derive(Debug)]
-pub(crate) struct Field {
+pub(crate) struct FieldName {
     pub name: String,
     /// The key for an escaped name (`a__dash__b`), used where values do not have escaped keys.
     pub plain: Option<String>,
@@ -168,10 +168,10 @@ impl Checker {
         }
     }
 
-    fn field(&self, name: &str) -> Field {
+    fn field(&self, name: &str) -> FieldName {
         let is_escaped = self.library == Library::Standard && name.contains("__");
         let plain = is_escaped.then(|| ytterby_text::cel::unescaped(name));
-        Field { name: name.to_owned(), plain }
+        FieldName { name: name.to_owned(), plain }
     }
 
     fn ident(&mut self, name: &str, at: usize) -> CheckedNode {

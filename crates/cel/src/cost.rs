@@ -13,35 +13,35 @@ use crate::types::Type;
 
 /// The maximum size of a value.
 #[derive(Clone, Debug, Default)]
-pub struct Shape {
+pub struct MaxSize {
     /// Characters, bytes or items.
     pub max: u64,
     /// Items of lists and values of maps.
-    pub items: Option<Arc<Shape>>,
+    pub items: Option<Arc<MaxSize>>,
     /// Keys of maps.
-    pub keys: Option<Arc<Shape>>,
+    pub keys: Option<Arc<MaxSize>>,
     /// Declared fields.
-    pub fields: BTreeMap<String, Arc<Shape>>,
+    pub fields: BTreeMap<String, Arc<MaxSize>>,
 }
 
-impl Shape {
+impl MaxSize {
     /// A scalar of this size.
-    pub fn sized(max: u64) -> Arc<Shape> {
-        Arc::new(Shape { max, ..Shape::default() })
+    pub fn sized(max: u64) -> Arc<MaxSize> {
+        Arc::new(MaxSize { max, ..MaxSize::default() })
     }
 
-    fn unknown() -> Arc<Shape> {
-        Shape::sized(u64::MAX)
+    fn unknown() -> Arc<MaxSize> {
+        MaxSize::sized(u64::MAX)
     }
 }
 
-pub(crate) fn estimate(root: &Node, shapes: &[Arc<Shape>]) -> u64 {
+pub(crate) fn estimate(root: &Node, shapes: &[Arc<MaxSize>]) -> u64 {
     let mut walk = Estimate { shapes: shapes.to_vec() };
     walk.node(root).0
 }
 
 struct Estimate {
-    shapes: Vec<Arc<Shape>>,
+    shapes: Vec<Arc<MaxSize>>,
 }
 
 /// Whether values of a type have no size of their own.
@@ -55,25 +55,25 @@ pub(crate) fn tenth(size: u64) -> u64 {
 }
 
 impl Estimate {
-    fn node(&mut self, node: &Node) -> (u64, Arc<Shape>) {
+    fn node(&mut self, node: &Node) -> (u64, Arc<MaxSize>) {
         match &node.kind {
-            NodeKind::Str(text) => (0, Shape::sized(text.len() as u64)),
-            NodeKind::Bytes(bytes) => (0, Shape::sized(bytes.len() as u64)),
+            NodeKind::Str(text) => (0, MaxSize::sized(text.len() as u64)),
+            NodeKind::Bytes(bytes) => (0, MaxSize::sized(bytes.len() as u64)),
             NodeKind::Null | NodeKind::Bool(_) | NodeKind::Int(_) | NodeKind::Uint(_) | NodeKind::Double(_) => {
-                (0, Shape::sized(1))
+                (0, MaxSize::sized(1))
             }
             // A name like any other, of a value whose size is unknown.
-            NodeKind::TypeName(_) => (1, Shape::unknown()),
-            NodeKind::Var(slot) => (1, self.shapes.get(*slot).cloned().unwrap_or_else(Shape::unknown)),
+            NodeKind::TypeName(_) => (1, MaxSize::unknown()),
+            NodeKind::Var(slot) => (1, self.shapes.get(*slot).cloned().unwrap_or_else(MaxSize::unknown)),
             NodeKind::Select(of, field, _) => {
                 let (cost, shape) = self.node(of);
                 let found = shape.fields.get(&field.name).or(shape.items.as_ref()).cloned();
-                (cost.saturating_add(1), found.unwrap_or_else(Shape::unknown))
+                (cost.saturating_add(1), found.unwrap_or_else(MaxSize::unknown))
             }
-            NodeKind::Has(of, _) => (self.node(of).0, Shape::sized(1)),
+            NodeKind::Has(of, _) => (self.node(of).0, MaxSize::sized(1)),
             NodeKind::Index(of, index, _) => {
                 let ((cost, shape), (index, _)) = (self.node(of), self.node(index));
-                let found = shape.items.clone().unwrap_or_else(Shape::unknown);
+                let found = shape.items.clone().unwrap_or_else(MaxSize::unknown);
                 (cost.saturating_add(index).saturating_add(1), found)
             }
             NodeKind::Call(fun, args) | NodeKind::Regex(fun, _, args) => self.call(*fun, args, &node.ty),
@@ -85,16 +85,16 @@ impl Estimate {
                     cost = cost.saturating_add(operand_cost).saturating_add(own);
                     shape = match fun {
                         Fun::Add if !is_number(&node.ty) => {
-                            Arc::new(Shape { max: shape.max.saturating_add(operand.max), ..(*shape).clone() })
+                            Arc::new(MaxSize { max: shape.max.saturating_add(operand.max), ..(*shape).clone() })
                         }
-                        _ => Shape::sized(1),
+                        _ => MaxSize::sized(1),
                     };
                 }
                 (cost, shape)
             }
             NodeKind::And(operands) | NodeKind::Or(operands) => {
                 let cost = operands.iter().fold(0u64, |sum, operand| sum.saturating_add(self.node(operand).0));
-                (cost, Shape::sized(1))
+                (cost, MaxSize::sized(1))
             }
             NodeKind::If(parts) => {
                 let [condition, yes, no] = &**parts;
@@ -103,13 +103,13 @@ impl Estimate {
             }
             NodeKind::List(items) => {
                 let mut cost = 10u64;
-                let mut of: Option<Arc<Shape>> = None;
+                let mut of: Option<Arc<MaxSize>> = None;
                 for (item, _) in items {
                     let (item, shape) = self.node(item);
                     cost = cost.saturating_add(item);
                     of = Some(of.filter(|other| other.max > shape.max).unwrap_or(shape));
                 }
-                (cost, Arc::new(Shape { max: items.len() as u64, items: of, ..Shape::default() }))
+                (cost, Arc::new(MaxSize { max: items.len() as u64, items: of, ..MaxSize::default() }))
             }
             NodeKind::Map(entries) => {
                 let mut cost = 30u64;
@@ -122,20 +122,20 @@ impl Estimate {
                         fields.insert(name.clone(), shape);
                     }
                 }
-                (cost, Arc::new(Shape { max: entries.len() as u64, fields, ..Shape::default() }))
+                (cost, Arc::new(MaxSize { max: entries.len() as u64, fields, ..MaxSize::default() }))
             }
             NodeKind::Comprehension(of) => self.comprehension(of),
         }
     }
 
-    fn comprehension(&mut self, of: &Loop) -> (u64, Arc<Shape>) {
+    fn comprehension(&mut self, of: &Loop) -> (u64, Arc<MaxSize>) {
         let (range_cost, range) = self.node(&of.range);
         let is_optional = matches!(of.kind, Macro::OptMap | Macro::OptFlatMap);
-        let items = range.items.clone().unwrap_or_else(Shape::unknown);
-        let keys = range.keys.clone().unwrap_or_else(|| Shape::sized(1));
+        let items = range.items.clone().unwrap_or_else(MaxSize::unknown);
+        let keys = range.keys.clone().unwrap_or_else(|| MaxSize::sized(1));
         let is_map = range.keys.is_some();
         self.shapes.truncate(of.slot);
-        self.shapes.resize_with(of.slot, Shape::unknown);
+        self.shapes.resize_with(of.slot, MaxSize::unknown);
         if is_optional {
             self.shapes.push(range.clone());
         } else if of.has_two {
@@ -168,15 +168,15 @@ impl Estimate {
         let rounds = if is_optional { 1 } else { range.max };
         let cost = range_cost.saturating_add(rounds.saturating_mul(round)).saturating_add(once);
         let shape = match of.kind {
-            Macro::All | Macro::Exists | Macro::ExistsOne => Shape::sized(1),
+            Macro::All | Macro::Exists | Macro::ExistsOne => MaxSize::sized(1),
             Macro::OptMap | Macro::OptFlatMap => result,
             Macro::Filter | Macro::SortBy => range,
-            _ => Arc::new(Shape { max: range.max, items: Some(result), ..Shape::default() }),
+            _ => Arc::new(MaxSize { max: range.max, items: Some(result), ..MaxSize::default() }),
         };
         (cost, shape)
     }
 
-    fn call(&mut self, fun: Fun, args: &[Node], ty: &Type) -> (u64, Arc<Shape>) {
+    fn call(&mut self, fun: Fun, args: &[Node], ty: &Type) -> (u64, Arc<MaxSize>) {
         let mut cost = 0u64;
         let mut shapes = Vec::with_capacity(args.len());
         for arg in args {
@@ -188,12 +188,12 @@ impl Estimate {
         let first = sizes.first().copied().unwrap_or(1);
         let second = sizes.get(1).copied().unwrap_or(1);
         let own = own(fun, &shapes, ty);
-        let like_first = || shapes.first().cloned().unwrap_or_else(Shape::unknown);
+        let like_first = || shapes.first().cloned().unwrap_or_else(MaxSize::unknown);
         let shape = match fun {
-            Fun::Add if is_number(ty) => Shape::sized(1),
-            Fun::Add => Arc::new(Shape { max: first.saturating_add(second), ..(*like_first()).clone() }),
+            Fun::Add if is_number(ty) => MaxSize::sized(1),
+            Fun::Add => Arc::new(MaxSize { max: first.saturating_add(second), ..(*like_first()).clone() }),
             // Numbers as text have a size that nobody knows.
-            Fun::String if first == 0 => Shape::unknown(),
+            Fun::String if first == 0 => MaxSize::unknown(),
             Fun::LowerAscii
             | Fun::UpperAscii
             | Fun::Trim
@@ -211,28 +211,28 @@ impl Estimate {
             | Fun::OptionalOf
             | Fun::OptionalOfNonZero => like_first(),
             Fun::Split | Fun::FindAll => {
-                Arc::new(Shape { max: first, items: Some(Shape::sized(first)), ..Shape::default() })
+                Arc::new(MaxSize { max: first, items: Some(MaxSize::sized(first)), ..MaxSize::default() })
             }
             Fun::OrValue | Fun::Or => {
                 if first >= second {
                     like_first()
                 } else {
-                    shapes.get(1).cloned().unwrap_or_else(Shape::unknown)
+                    shapes.get(1).cloned().unwrap_or_else(MaxSize::unknown)
                 }
             }
             Fun::Replace | Fun::Join | Fun::Format | Fun::Quote => {
-                Shape::sized(first.saturating_mul(sizes.get(2).copied().unwrap_or(2).max(2)))
+                MaxSize::sized(first.saturating_mul(sizes.get(2).copied().unwrap_or(2).max(2)))
             }
-            Fun::Min | Fun::Max | Fun::First | Fun::Last => like_first().items.clone().unwrap_or_else(Shape::unknown),
-            _ => Shape::sized(1),
+            Fun::Min | Fun::Max | Fun::First | Fun::Last => like_first().items.clone().unwrap_or_else(MaxSize::unknown),
+            _ => MaxSize::sized(1),
         };
         (cost.saturating_add(own), shape)
     }
 }
 
 /// What a call itself costs, beside its arguments.
-fn own(fun: Fun, shapes: &[Arc<Shape>], ty: &Type) -> u64 {
-    let size = |at: usize| shapes.get(at).map_or(1, |shape: &Arc<Shape>| shape.max);
+fn own(fun: Fun, shapes: &[Arc<MaxSize>], ty: &Type) -> u64 {
+    let size = |at: usize| shapes.get(at).map_or(1, |shape: &Arc<MaxSize>| shape.max);
     match fun {
         // One look at a map; a list is searched.
         Fun::In if shapes.get(1).is_some_and(|shape| shape.keys.is_some()) => 1,
@@ -242,7 +242,7 @@ fn own(fun: Fun, shapes: &[Arc<Shape>], ty: &Type) -> u64 {
 }
 
 /// What a call that looks at the items of a list costs.
-fn of_list(fun: Fun, shapes: &[Arc<Shape>]) -> Option<u64> {
+fn of_list(fun: Fun, shapes: &[Arc<MaxSize>]) -> Option<u64> {
     let list = shapes.first()?;
     let item = list.items.as_ref()?.max;
     Some(match fun {

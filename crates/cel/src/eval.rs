@@ -9,7 +9,7 @@ use std::rc::Rc;
 use ytterby_text::budget;
 
 use crate::call;
-use crate::check::{Field, Loop, Node, NodeKind};
+use crate::check::{FieldName, Loop, Node, NodeKind};
 use crate::functions::Fun;
 use crate::syntax::{Macro, Optional};
 use crate::value::{MapVal, Val};
@@ -330,11 +330,11 @@ fn some(value: &Val) -> Val {
 }
 
 /// The value of a field.
-fn found<'m>(map: &'m MapVal, field: &Field) -> Option<&'m Val> {
+fn found<'m>(map: &'m MapVal, field: &FieldName) -> Option<&'m Val> {
     map.field(&field.name).or_else(|| map.field(field.plain.as_deref()?))
 }
 
-fn select(of: &Val, field: &Field, optional: Optional) -> Result<Val> {
+fn select(of: &Val, field: &FieldName, optional: Optional) -> Result<Val> {
     match of {
         Val::Map(map) => match (found(map, field), optional) {
             (Some(value), Optional::No) => Ok(value.clone()),

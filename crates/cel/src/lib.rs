@@ -19,7 +19,7 @@ mod value;
 
 use std::fmt;
 
-pub use cost::Shape;
+pub use cost::MaxSize;
 pub use eval::EvalError;
 pub use types::{ObjectType, Type};
 pub use value::{ListKind, ListVal, MapVal, Val};
@@ -110,7 +110,7 @@ impl Program {
     }
 
     /// The maximum cost for variables of these sizes.
-    pub fn estimate(&self, shapes: &[std::sync::Arc<Shape>]) -> u64 {
+    pub fn estimate(&self, shapes: &[std::sync::Arc<MaxSize>]) -> u64 {
         cost::estimate(&self.root, shapes)
     }
 }

@@ -139,10 +139,10 @@ fn costs_are_bounded() {
     let program = Program::compile("d.all(a, d.all(b, d.all(c, a + b + c >= 0)))", &env()).unwrap();
     let list = Val::list((0..1000).map(Val::Int).collect());
     assert!(matches!(program.evaluate(&[list.clone(), list], 1_000_000), Err(EvalError::Cost)));
-    let list = |max, items: Arc<Shape>| Arc::new(Shape { max, items: Some(items), ..Shape::default() });
+    let list = |max, items: Arc<MaxSize>| Arc::new(MaxSize { max, items: Some(items), ..MaxSize::default() });
     let cheap = Program::compile("d.all(x, x == 'a')", &env()).unwrap();
-    assert!(cheap.estimate(&[Shape::sized(1), list(10, Shape::sized(20))]) < 200);
-    assert!(cheap.estimate(&[Shape::sized(1), list(1_000_000, Shape::sized(1_000_000))]) >= 5_000_000);
+    assert!(cheap.estimate(&[MaxSize::sized(1), list(10, MaxSize::sized(20))]) < 200);
+    assert!(cheap.estimate(&[MaxSize::sized(1), list(1_000_000, MaxSize::sized(1_000_000))]) >= 5_000_000);
 }
 
 #[test]
@@ -154,28 +154,28 @@ fn the_standard_library_is_smaller() {
 }
 
 /// Types and sizes as schemas of a CRD declare them: texts of ten characters, five items.
-fn declared(name: &str) -> (Type, Arc<Shape>) {
-    let text = || (Type::String, Shape::sized(40));
-    let list = |(of, shape): (Type, Arc<Shape>), max| {
-        (Type::list(of), Arc::new(Shape { max, items: Some(shape), ..Shape::default() }))
+fn declared(name: &str) -> (Type, Arc<MaxSize>) {
+    let text = || (Type::String, MaxSize::sized(40));
+    let list = |(of, shape): (Type, Arc<MaxSize>), max| {
+        (Type::list(of), Arc::new(MaxSize { max, items: Some(shape), ..MaxSize::default() }))
     };
-    let map = |(of, shape): (Type, Arc<Shape>)| {
-        let shape = Shape { max: 5, items: Some(shape), keys: Some(Shape::sized(0)), ..Shape::default() };
+    let map = |(of, shape): (Type, Arc<MaxSize>)| {
+        let shape = MaxSize { max: 5, items: Some(shape), keys: Some(MaxSize::sized(0)), ..MaxSize::default() };
         (Type::map(Type::String, of), Arc::new(shape))
     };
-    let object = |name: &str, fields: Vec<(&str, (Type, Arc<Shape>))>| {
+    let object = |name: &str, fields: Vec<(&str, (Type, Arc<MaxSize>))>| {
         let types = fields.iter().map(|(name, (of, _))| ((*name).to_owned(), of.clone())).collect();
         let shapes = fields.into_iter().map(|(name, (_, shape))| (name.to_owned(), shape)).collect();
         let of = Type::Object(Arc::new(ObjectType { name: name.to_owned(), fields: types }));
-        (of, Arc::new(Shape { fields: shapes, ..Shape::default() }))
+        (of, Arc::new(MaxSize { fields: shapes, ..MaxSize::default() }))
     };
-    let int = || (Type::Int, Shape::sized(0));
+    let int = || (Type::Int, MaxSize::sized(0));
     match name {
         "text" => text(),
         "int" => int(),
-        "double" => (Type::Double, Shape::sized(0)),
-        "bool" => (Type::Bool, Shape::sized(0)),
-        "int_or_text" => (Type::Dyn, Shape::sized(40)),
+        "double" => (Type::Double, MaxSize::sized(0)),
+        "bool" => (Type::Bool, MaxSize::sized(0)),
+        "int_or_text" => (Type::Dyn, MaxSize::sized(40)),
         "texts" => list(text(), 5),
         "ints" => list(int(), 5),
         "map_of_texts" => map(text()),

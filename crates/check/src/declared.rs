@@ -16,7 +16,7 @@ pub(crate) struct Declared {
     pub key: String,
     pub parent: Option<ValueId>,
     pub pos: Pos,
-    pub shape: Shape,
+    pub shape: TrackedType,
     pub nullable: bool,
     pub optional: bool,
     pub required: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Declared {
 }
 
 /// The type of a value, as far as code can be followed into it.
-pub(crate) enum Shape {
+pub(crate) enum TrackedType {
     /// Any type, or one of several.
     Any,
     Scalar,
@@ -53,7 +53,7 @@ impl Table {
             key,
             parent,
             pos,
-            shape: Shape::Any,
+            shape: TrackedType::Any,
             nullable,
             optional,
             required,
@@ -66,23 +66,23 @@ impl Table {
         id
     }
 
-    fn shape(&mut self, shape: DeclaredShape, id: ValueId) -> Shape {
+    fn shape(&mut self, shape: DeclaredShape, id: ValueId) -> TrackedType {
         match shape {
-            DeclaredShape::Any => Shape::Any,
-            DeclaredShape::Scalar => Shape::Scalar,
+            DeclaredShape::Any => TrackedType::Any,
+            DeclaredShape::Scalar => TrackedType::Scalar,
             DeclaredShape::Map { items, open } => {
                 let items = items.into_iter().map(|item| self.add(item, Some(id))).collect();
-                Shape::Map { items, open }
+                TrackedType::Map { items, open }
             }
-            DeclaredShape::Array(item) => Shape::Array(self.add(*item, Some(id))),
+            DeclaredShape::Array(item) => TrackedType::Array(self.add(*item, Some(id))),
             DeclaredShape::OneOf(members) => {
                 // Scalar alternatives of a collection do not matter to code that reads its parts.
                 let is_scalar = |member: &DeclaredShape| matches!(member, DeclaredShape::Scalar);
                 let mut others: Vec<DeclaredShape> = members.into_iter().filter(|member| !is_scalar(member)).collect();
                 match (others.pop(), others.is_empty()) {
-                    (None, _) => Shape::Scalar,
+                    (None, _) => TrackedType::Scalar,
                     (Some(one), true) => self.shape(one, id),
-                    (Some(_), false) => Shape::Any,
+                    (Some(_), false) => TrackedType::Any,
                 }
             }
         }
@@ -91,22 +91,22 @@ impl Table {
     /// The child of a value with this key.
     pub fn child(&self, id: ValueId, key: &str) -> Option<ValueId> {
         match &self.values[id].shape {
-            Shape::Map { items, .. } => items.iter().copied().find(|item| self.values[*item].key == key),
+            TrackedType::Map { items, .. } => items.iter().copied().find(|item| self.values[*item].key == key),
             _ => None,
         }
     }
 
     /// Whether it is a map with declared keys only.
     pub fn is_closed(&self, id: ValueId) -> bool {
-        matches!(self.values[id].shape, Shape::Map { open: false, .. })
+        matches!(self.values[id].shape, TrackedType::Map { open: false, .. })
     }
 
     /// The children of a value.
     pub fn below(&self, id: ValueId) -> &[ValueId] {
         match &self.values[id].shape {
-            Shape::Map { items, .. } => items,
-            Shape::Array(item) => std::slice::from_ref(item),
-            Shape::Any | Shape::Scalar => &[],
+            TrackedType::Map { items, .. } => items,
+            TrackedType::Array(item) => std::slice::from_ref(item),
+            TrackedType::Any | TrackedType::Scalar => &[],
         }
     }
 

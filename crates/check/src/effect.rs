@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use ytterby::facts::{Literal, OverlayRecord};
 use ytterby::{
-    Content, Coverage, GenerateOptions, InputFile, Options, OutputFile, OutputNode, OutputValue, PlacedValue, Project,
-    Renderer, Silent, Target, ValuesFile,
+    Content, Coverage, GenerateOptions, InputFile, Options, OutputFile, OutputForm, OutputNode, OutputValue,
+    PlacedValue, Project, Renderer, Silent, ValuesFile,
 };
 use ytterby_diag::{Diagnostic, Id, Part, Pos, Sources};
 use ytterby_yaml::Scalar;
 
-use crate::declared::{Shape, Table, ValueId};
+use crate::declared::{Table, TrackedType, ValueId};
 use crate::flow::Flow;
 
 /// Maximum bytes of input that all experiments render together.
@@ -83,7 +83,7 @@ fn is_read_above(table: &Table, flow: &Flow, mut id: ValueId) -> bool {
 
 /// The key of a value in a flag, if a flag can set it: `db.name`.
 fn settable(table: &Table, id: ValueId) -> Option<String> {
-    let is_scalar = matches!(table.values[id].shape, Shape::Scalar);
+    let is_scalar = matches!(table.values[id].shape, TrackedType::Scalar);
     let keys = table.keys(id).filter(|_| is_scalar)?;
     let is_plain = |key: &&str| key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     keys.iter().all(is_plain).then(|| keys.join("."))
@@ -140,7 +140,7 @@ impl Experiment {
         let size: usize = files.iter().filter_map(|file| file.content.read().ok()).map(|text| text.len()).sum();
         // Checks of the output do not matter for differences of it.
         let options = Options {
-            target: Target::Files,
+            target: OutputForm::Files,
             look_for_slips: false,
             overlay_record: None,
             output_check: None,

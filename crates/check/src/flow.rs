@@ -11,7 +11,7 @@ use ytterby_diag::Pos;
 use ytterby_starlark::BinaryOp;
 use ytterby_starlark::ast::{Arg, Ast, Clause, ComprehensionBody, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 
-use crate::declared::{Shape, Table, ValueId};
+use crate::declared::{Table, TrackedType, ValueId};
 use crate::names::{Names, SymbolId, children};
 use crate::project::{Project, resolve_load};
 
@@ -425,7 +425,7 @@ impl<'a> FlowWalk<'a> {
         let mut items = Vec::new();
         for &value in values {
             match table.values[value].shape {
-                Shape::Array(item) => items.push(item),
+                TrackedType::Array(item) => items.push(item),
                 _ => {
                     self.mark(ty, Use::Whole);
                     return Type::Unknown;
@@ -611,7 +611,7 @@ impl<'a> FlowWalk<'a> {
             return self.member(values, &name.to_str(), Some(pos), &ty, how);
         }
         self.eval(ast, index, Use::Whole);
-        let is_array = |value: &ValueId| matches!(table.values[*value].shape, Shape::Array(_));
+        let is_array = |value: &ValueId| matches!(table.values[*value].shape, TrackedType::Array(_));
         if values.iter().all(is_array) {
             return self.element(&ty);
         }
@@ -703,7 +703,7 @@ impl<'a> FlowWalk<'a> {
             ("len" | "bool" | "type", [Arg::Positional(value)]) => {
                 let ty = self.eval(ast, *value, Use::Followed);
                 let is_map = |value: &ValueId| {
-                    self.table.is_some_and(|table| matches!(table.values[*value].shape, Shape::Map { .. }))
+                    self.table.is_some_and(|table| matches!(table.values[*value].shape, TrackedType::Map { .. }))
                 };
                 let counts_keys = matches!(&ty, Type::Values(values) if values.iter().any(is_map)) && name == "len";
                 self.mark(&ty, if counts_keys { Use::Whole } else { Use::Itself });

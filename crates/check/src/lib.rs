@@ -31,7 +31,7 @@ use project::FileFacts;
 
 /// A set of files with values: a target of a project, or a command line.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct CheckTarget {
     /// The files.
     pub files: Vec<InputFile>,
     /// The data values and all other options of a run.
@@ -51,9 +51,9 @@ pub enum ValuesAre {
 
 /// Checks targets: returns errors that occur in any target, and lints that hold in all targets with the file. Findings
 /// that comments suppress are left out. Sources are added to `sources`.
-pub fn check(targets: &[Target], depth: Depth, sources: &Arc<Sources>, cache: &mut Cache) -> Vec<Diagnostic> {
+pub fn check(targets: &[CheckTarget], depth: Depth, sources: &Arc<Sources>, cache: &mut Cache) -> Vec<Diagnostic> {
     cache.sources.clear();
-    let reports: Vec<target::Report> =
+    let reports: Vec<target::TargetFindings> =
         targets.iter().map(|target| target::check(target, depth, sources, cache)).collect();
     let mut findings = merge::merge(reports, sources);
     findings.retain(|finding| !is_ignored(finding, sources));

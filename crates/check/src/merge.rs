@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use ytterby_diag::{Diagnostic, FileId, Id, Origin, Part, Pos, Sources};
 use ytterby_text::Str;
 
-use crate::target::{Report, is_lint, overlays};
+use crate::target::{TargetFindings, is_lint, overlays};
 
 /// The identity of a finding.
 type Key = (FileId, u32, &'static str, String);
 
 /// Merges the findings of targets: errors of any target, lints that hold in all targets with the file.
-pub(crate) fn merge(mut reports: Vec<Report>, sources: &Sources) -> Vec<Diagnostic> {
+pub(crate) fn merge(mut reports: Vec<TargetFindings>, sources: &Sources) -> Vec<Diagnostic> {
     let same = Same::of(sources);
     for report in &mut reports {
         report.findings.iter_mut().for_each(|finding| same.place(finding));
@@ -26,7 +26,7 @@ pub(crate) fn merge(mut reports: Vec<Report>, sources: &Sources) -> Vec<Diagnost
     for report in &reports {
         for finding in &report.findings {
             let key = key(finding, sources);
-            let has_file = |report: &Report| report.files.contains(&key.0);
+            let has_file = |report: &TargetFindings| report.files.contains(&key.0);
             let holds = !is_lint(finding.id)
                 || reports.iter().zip(&keys).all(|(report, keys)| !has_file(report) || keys.contains(&key));
             if holds && seen.insert(key) {
@@ -58,7 +58,7 @@ fn key(finding: &Diagnostic, sources: &Sources) -> Key {
 }
 
 /// Overlays without effect in all targets.
-fn unmatched(reports: &[Report]) -> Vec<Diagnostic> {
+fn unmatched(reports: &[TargetFindings]) -> Vec<Diagnostic> {
     let mut found: Vec<((FileId, u32), bool)> = overlays(reports).into_iter().collect();
     found.sort_unstable();
     let idle = found.into_iter().filter(|(_, has_effect)| !has_effect);

@@ -15,14 +15,14 @@ use crate::flow::{self, Flow};
 use crate::lints;
 use crate::lints::given::Given;
 use crate::project::{Project, has_code, project};
-use crate::{Cache, Target, ValuesAre, effect};
+use crate::{Cache, CheckTarget, ValuesAre, effect};
 
 /// Maximum templates that are left out one by one to find errors in others.
 const TRIES: usize = 10;
 
 /// The findings of a target.
 #[derive(Default)]
-pub(crate) struct Report {
+pub(crate) struct TargetFindings {
     pub findings: Vec<Diagnostic>,
     /// The sources of the target.
     pub files: HashSet<FileId>,
@@ -42,8 +42,8 @@ pub enum Depth {
 }
 
 /// Checks a target.
-pub(crate) fn check(target: &Target, depth: Depth, sources: &Arc<Sources>, cache: &mut Cache) -> Report {
-    let mut report = Report::default();
+pub(crate) fn check(target: &CheckTarget, depth: Depth, sources: &Arc<Sources>, cache: &mut Cache) -> TargetFindings {
+    let mut report = TargetFindings::default();
     let files = match marked_files(target.files.clone(), &target.options) {
         Ok(files) => files,
         Err(failure) => {
@@ -85,7 +85,7 @@ pub(crate) fn check(target: &Target, depth: Depth, sources: &Arc<Sources>, cache
     report
 }
 
-impl Report {
+impl TargetFindings {
     fn take(&mut self, failure: &Failure) {
         self.findings.extend(failure.diagnostics().iter().cloned());
         self.findings.extend(failure.warnings().iter().cloned());
@@ -325,7 +325,7 @@ pub(crate) fn is_lint(id: Id) -> bool {
 }
 
 /// Whether an overlay had an effect in some target, by position.
-pub(crate) fn overlays(reports: &[Report]) -> HashMap<(FileId, u32), bool> {
+pub(crate) fn overlays(reports: &[TargetFindings]) -> HashMap<(FileId, u32), bool> {
     let mut found: HashMap<(FileId, u32), bool> = HashMap::new();
     for (pos, has_effect) in reports.iter().flat_map(|report| &report.overlays) {
         *found.entry((pos.file, pos.offset)).or_default() |= has_effect;

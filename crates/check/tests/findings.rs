@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use ytterby::{Content, InputFile, Options};
-use ytterby_check::{Cache, Depth, Target, ValuesAre, check};
+use ytterby_check::{Cache, CheckTarget, Depth, ValuesAre, check};
 use ytterby_diag::{Diagnostic, Sources};
 
 const DATA: &str = "#@ load(\"@ytt:data\", \"data\")\n";
 
-fn found_in(targets: &[Target], depth: Depth) -> Vec<String> {
+fn found_in(targets: &[CheckTarget], depth: Depth) -> Vec<String> {
     let sources = Arc::new(Sources::new());
     let findings = check(targets, depth, &sources, &mut Cache::default());
     let line = |finding: &Diagnostic| {
@@ -21,9 +21,9 @@ fn found_in(targets: &[Target], depth: Depth) -> Vec<String> {
     findings.iter().map(line).collect()
 }
 
-fn target(files: &[(&str, &str)]) -> Target {
+fn target(files: &[(&str, &str)]) -> CheckTarget {
     let files = files.iter().map(|(path, text)| InputFile::new(*path, Content::new(text.as_bytes())));
-    Target { files: files.collect(), options: Options::default(), values: ValuesAre::Examples }
+    CheckTarget { files: files.collect(), options: Options::default(), values: ValuesAre::Examples }
 }
 
 /// Checks files; `schema` is the content of the schema, `template` that of a template that can use data values.

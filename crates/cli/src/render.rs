@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use ytterby::input::{library_and_key, library_and_rest};
 use ytterby::{
-    Compat, Content, Failure, Host, InputFile, Inspect, Options, OutputFile, OutputTypes, Target, ValueFlags,
+    Compat, Content, Failure, Host, InputFile, Inspect, Options, OutputFile, OutputForm, OutputTypes, ValueFlags,
     ValueFromFile, ValuesFile,
 };
 use ytterby_diag::render::{Rendering, Report};
@@ -187,7 +187,7 @@ pub fn options(
         env,
         inspect,
         output_types: OutputTypes(flags.list(&flag::OUTPUT).to_vec()),
-        target: if into_files || flags.is_on(&flag::BULK_OUT) { Target::Files } else { Target::Documents },
+        target: if into_files || flags.is_on(&flag::BULK_OUT) { OutputForm::Files } else { OutputForm::Documents },
         skip_value_validation: flags.is_on(&flag::DANGEROUS_DATA_VALUES_DISABLE_VALIDATION)
             || flags.is_on(&flag::DATA_VALUE_SCHEMA_DISABLE_VALIDATION),
         skip_output_validation: flags.is_on(&flag::OUTPUT_DISABLE_VALIDATION),

@@ -11,7 +11,7 @@ use ytterby_text::budget::Exceeded;
 
 use crate::outline::Part;
 use crate::shortened::shortened;
-use crate::{Diagnostic, Frame, Help, Id, Kind, Label, Path, Pos, Role, Secrets, Sources, Step, Text};
+use crate::{Diagnostic, DiagnosticKind, Frame, Help, Id, Label, Path, Pos, Role, Secrets, Sources, Step, Text};
 
 /// Why a run failed. Boxed, so that it is as small as a pointer.
 #[derive(Clone)]
@@ -231,7 +231,7 @@ impl SchemaBlock {
     fn message(&self, title: &str) -> Text {
         match (&self.about, self.id.kind()) {
             (Some(about), _) => Text::new(about.clone()),
-            (None, Kind::Schema) => Text::new(title.to_owned()),
+            (None, DiagnosticKind::Schema) => Text::new(title.to_owned()),
             (None, _) => self.expectation(),
         }
     }
@@ -252,9 +252,9 @@ impl SchemaBlock {
         } else {
             diagnostic = diagnostic.at(place, self.part.clone());
             let words = match self.id.kind() {
-                Kind::Schema => None,
-                Kind::UnknownKey => Some(Text::new("not declared")),
-                Kind::Removed => Some(Text::new("removed")),
+                DiagnosticKind::Schema => None,
+                DiagnosticKind::UnknownKey => Some(Text::new("not declared")),
+                DiagnosticKind::Removed => Some(Text::new("removed")),
                 _ => some(&self.found).map(|found| Text::new("found ").join(found)),
             };
             if let (Some(label), Some(words)) = (diagnostic.labels.first_mut(), words) {

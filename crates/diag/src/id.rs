@@ -9,7 +9,7 @@ use ytterby_text::budget::Limit;
 
 /// The category of a problem: the `kind` of the JSON rendering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum DiagnosticKind {
     /// A value has another type than the schema declares.
     Type,
     /// The schema does not declare a key.
@@ -32,20 +32,20 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl DiagnosticKind {
     /// Its name in machine-readable renderings.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Type => "type",
-            Kind::UnknownKey => "unknown-key",
-            Kind::Required => "required",
-            Kind::Removed => "removed",
-            Kind::Validation => "validation",
-            Kind::Output => "output",
-            Kind::Schema => "schema",
-            Kind::Annotation => "annotation",
-            Kind::Deprecated => "deprecated",
-            Kind::Other => "other",
+            DiagnosticKind::Type => "type",
+            DiagnosticKind::UnknownKey => "unknown-key",
+            DiagnosticKind::Required => "required",
+            DiagnosticKind::Removed => "removed",
+            DiagnosticKind::Validation => "validation",
+            DiagnosticKind::Output => "output",
+            DiagnosticKind::Schema => "schema",
+            DiagnosticKind::Annotation => "annotation",
+            DiagnosticKind::Deprecated => "deprecated",
+            DiagnosticKind::Other => "other",
         }
     }
 }
@@ -58,7 +58,7 @@ pub struct Id(&'static Row);
 #[derive(Debug)]
 struct Row {
     name: &'static str,
-    kind: Kind,
+    kind: DiagnosticKind,
     title: &'static str,
 }
 
@@ -98,7 +98,7 @@ impl Id {
     }
 
     /// Its category.
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> DiagnosticKind {
         self.0.kind
     }
 
@@ -152,7 +152,7 @@ macro_rules! ids {
     ($($constant:ident $name:literal $kind:ident $title:literal)*) => {
         #[allow(missing_docs, reason = "the title in the row is the documentation")]
         impl Id {
-            $(pub const $constant: Id = Id(&Row { name: $name, kind: Kind::$kind, title: $title });)*
+            $(pub const $constant: Id = Id(&Row { name: $name, kind: DiagnosticKind::$kind, title: $title });)*
         }
 
         const ALL: [Id; [$($name),*].len()] = [$(Id::$constant),*];

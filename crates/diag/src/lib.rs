@@ -25,7 +25,7 @@ pub use failure::{
     ViolationBlock, ViolationPath,
 };
 pub use fix::{apply_fixes, diff_of_fixes};
-pub use id::{HELP_BASE, Id, Kind};
+pub use id::{DiagnosticKind, HELP_BASE, Id};
 pub use listing::{Listing, ListingStyle};
 pub use outline::{Argument, Outline, OutlineItem, Part, Readers, outline_of_pair, word_at};
 pub use path::{Path, Step};

@@ -44,7 +44,7 @@ pub struct Options {
     /// `--output`, each type as written.
     pub output_types: OutputTypes,
     /// The form of the result.
-    pub target: Target,
+    pub target: OutputForm,
     /// `--dangerous-data-values-disable-validation` and its alias.
     pub skip_value_validation: bool,
     /// `--output-disable-validation`.
@@ -162,7 +162,7 @@ pub enum Inspect {
 /// The form of the result that the host needs; the other one is not computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
-pub enum Target {
+pub enum OutputForm {
     /// All documents in one stream.
     #[default]
     Documents,
@@ -260,9 +260,9 @@ impl Host for Silent {
 /// A run that succeeded.
 #[derive(Debug, Default)]
 pub struct Rendered {
-    /// The stream of documents ([`Target::Documents`]).
+    /// The stream of documents ([`OutputForm::Documents`]).
     pub documents: Vec<u8>,
-    /// The output files in order ([`Target::Files`]).
+    /// The output files in order ([`OutputForm::Files`]).
     pub files: Vec<OutputFile>,
     /// Whether there are results that are not YAML and so not part of `documents`.
     pub has_other_files: bool,
@@ -276,7 +276,7 @@ pub struct Rendered {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct SourceLine {
-    /// The output file ([`Target::Files`]).
+    /// The output file ([`OutputForm::Files`]).
     pub output: Option<String>,
     /// The line of the output, from 1.
     pub line: u32,

@@ -68,7 +68,7 @@ mod validate;
 mod values;
 
 pub use api::{
-    Compat, Host, Inspect, MAX_STEPS, Options, OutputFile, PlacedValue, Rendered, Silent, SourceLine, Target,
+    Compat, Host, Inspect, MAX_STEPS, Options, OutputFile, OutputForm, PlacedValue, Rendered, Silent, SourceLine,
     ValueFlags, ValueFromFile, ValuesFile, YTT_VERSION,
 };
 pub use coverage::Coverage;

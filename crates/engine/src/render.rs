@@ -10,13 +10,13 @@ use ytterby_diag::{Diagnostic, Failure, Id, Origin, Pos, Sources};
 use ytterby_starlark::Eval;
 use ytterby_text::profile::phase;
 
-use crate::api::{Host, Inspect, Options, Rendered, Silent, Target};
+use crate::api::{Host, Inspect, Options, OutputForm, Rendered, Silent};
 use crate::causes::FindCauses;
 use crate::export::{self, Changes};
 use crate::input::InputFile;
 pub(crate) use crate::library::library_run;
 use crate::library::{
-    Evaluated, FileDocuments, FileInLibrary, Library, LibraryRun, Prepared, library_of, prepare_private,
+    Evaluated, FileDocuments, FileInLibrary, Library, LibraryRun, PreparedLibrary, library_of, prepare_private,
 };
 use crate::limits;
 use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
@@ -107,7 +107,12 @@ fn given_values(run: &Rc<Run>, root: &LibraryRun) -> Result<Vec<Envelope>, Failu
 }
 
 /// The data values of the root library; those for libraries below wait for them.
-fn prepare(root: &LibraryRun, eval: &mut Eval, declared: Declared, given: Vec<Envelope>) -> Result<Prepared, Failure> {
+fn prepare(
+    root: &LibraryRun,
+    eval: &mut Eval,
+    declared: Declared,
+    given: Vec<Envelope>,
+) -> Result<PreparedLibrary, Failure> {
     let (for_children, given): (Vec<Envelope>, Vec<Envelope>) = given.into_iter().partition(Envelope::is_for_child);
     let mut prepared = root.prepare_with(eval, declared, given)?;
     prepared.waiting.values.extend(for_children.into_iter().map(Rc::new));
@@ -115,7 +120,7 @@ fn prepare(root: &LibraryRun, eval: &mut Eval, declared: Declared, given: Vec<En
 }
 
 /// Templates, overlays and checks.
-fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: Prepared) -> Result<Evaluated, Failure> {
+fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: PreparedLibrary) -> Result<Evaluated, Failure> {
     let schema = prepared.schema.clone();
     let check = run.options.output_check.as_deref();
     let checked = check.map(|check| (check, prepared.values.doc.clone()));
@@ -164,7 +169,7 @@ pub(crate) fn stages(run: &Rc<Run>, library: Rc<Library>) -> Result<Rendered, Fa
         for name in &options.library {
             (at, prepared) = prepare_private(&mut eval, &at, prepared.waiting, name)?;
         }
-        let Prepared { schema, values, .. } = prepared;
+        let PreparedLibrary { schema, values, .. } = prepared;
         let mut doc = values.doc;
         if let Some(schema) = schema.filter(|schema| schema.uses.secrets) {
             doc.value = redact(&doc.value, &schema.root);
@@ -298,7 +303,7 @@ fn inspected_files(root: &LibraryRun) -> Document {
 
 /// The result that the host requested: one stream of documents, or files.
 fn write(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
-    if run.options.target == Target::Files {
+    if run.options.target == OutputForm::Files {
         let source_map = match run.options.source_map {
             true => {
                 let maps = evaluated

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ytterby_diag::{
-    Cause, Diagnostic, Failure, FileId, Id, Kind, Origin, Part, Pos, Readers, Severity, Source, Sources, Text,
+    Cause, Diagnostic, DiagnosticKind, Failure, FileId, Id, Origin, Part, Pos, Readers, Severity, Source, Sources, Text,
 };
-use ytterby_starlark::{Dialect, Eval, Exports, Limits};
+use ytterby_starlark::{Dialect, Eval, EvalLimits, Exports};
 use ytterby_text::budget;
 use ytterby_yaml::{ByteOrderMark, ReadOptions};
 
@@ -89,7 +89,7 @@ impl Run {
     pub fn new_eval(self: &Rc<Run>) -> Eval {
         let mut eval = Eval::new();
         if let Some(depth) = self.options.limits.depth {
-            eval.set_limits(Limits { depth, ..Limits::default() });
+            eval.set_limits(EvalLimits { depth, ..EvalLimits::default() });
         }
         let host = self.host.clone();
         eval.set_print(move |line| host.print(&[line, b"\n"].concat()));
@@ -196,7 +196,7 @@ impl Run {
         });
         let is_strict = self.options.strict_annotations;
         let (mut refused, mut warnings): (Vec<Diagnostic>, Vec<Diagnostic>) =
-            warnings.into_iter().partition(|warning| is_strict && warning.id.kind() == Kind::Annotation);
+            warnings.into_iter().partition(|warning| is_strict && warning.id.kind() == DiagnosticKind::Annotation);
         refused.iter_mut().for_each(|warning| warning.severity = Severity::Error);
         let outcome = match (result, refused.is_empty()) {
             (result, true) => result,

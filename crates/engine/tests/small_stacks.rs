@@ -1,6 +1,6 @@
 //! The deepest allowed data does not overflow a stack of 2 MiB, so that any thread can be used.
 
-use ytterby::{Inspect, Options, OutputTypes, Project, Silent, Target, Values};
+use ytterby::{Inspect, Options, OutputForm, OutputTypes, Project, Silent, Values};
 
 /// As deep as YAML may be.
 const LEVELS: usize = 9_900;
@@ -120,7 +120,7 @@ fn exports_of_deep_schemas() {
                 let options = Options {
                     inspect: Some(Inspect::Schema),
                     output_types: OutputTypes(vec![format.to_owned()]),
-                    target: Target::Documents,
+                    target: OutputForm::Documents,
                     ..Options::default()
                 };
                 let mut renderer = project.renderer();

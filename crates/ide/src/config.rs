@@ -8,7 +8,7 @@ use ytterby_project::keys::{self, Key};
 use crate::TextRange;
 use crate::file::{self, File};
 use crate::findings::Finding;
-use crate::model::{Item, Model, outline};
+use crate::model::{Model, YamlItem, outline};
 use crate::project::Project;
 
 /// Inputs and targets.
@@ -143,7 +143,7 @@ fn strings(model: &Model, text: &str, item: usize) -> Vec<String> {
 fn pairs(model: &Model, text: &str, item: usize, prefix: &str) -> Vec<String> {
     let mut found = Vec::new();
     for child in model.children(model.items[item].document, Some(item)) {
-        let Item { key: Some(key), value, .. } = &model.items[child] else { continue };
+        let YamlItem { key: Some(key), value, .. } = &model.items[child] else { continue };
         let key = format!("{prefix}{key}");
         match value.of(text) {
             "" => found.extend(pairs(model, text, child, &format!("{key}."))),

@@ -4,7 +4,7 @@ use ytterby_kubernetes::Catalog;
 
 use crate::file::{File, Language};
 use crate::model::{Chain, CodeRegion, Model, RegionKind, Token, TokenKind};
-use crate::project::{Meaning, Project, Role};
+use crate::project::{FileRole, Meaning, Project};
 use crate::values::Value;
 
 /// Additional knowledge for answering a query.
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The field of a struct or module of the project that the cursor is in.
-    pub fn field(&self) -> Option<(crate::project::Field, crate::TextRange)> {
+    pub fn field(&self) -> Option<(crate::project::StructField, crate::TextRange)> {
         let (chain, part) = self.chain()?;
         let part = &chain.parts[part.filter(|part| *part == 0)?];
         let Meaning::Definition(file, definition) = self.project.meaning(self.index?, chain, 0)? else { return None };
@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
     /// Whether code in the file is evaluated.
     pub fn is_template(&self) -> bool {
         let role = self.index.map(|index| self.project.files[index].role);
-        !self.is_values_file() && (role.is_none_or(|role| matches!(role, Role::Input | Role::Outside)))
+        !self.is_values_file() && (role.is_none_or(|role| matches!(role, FileRole::Input | FileRole::Outside)))
     }
 
     /// The document that the cursor is in.

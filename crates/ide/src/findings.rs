@@ -1,15 +1,8 @@
 //! Problems in files, with byte ranges.
 
-use crate::TextRange;
+pub use ytterby_diag::Severity;
 
-/// The severity of a finding.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Severity {
-    /// The run fails.
-    Error,
-    /// The run continues.
-    Warning,
-}
+use crate::TextRange;
 
 /// One problem in a file.
 #[derive(Clone, PartialEq, Debug)]

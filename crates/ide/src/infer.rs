@@ -7,7 +7,7 @@
 use crate::context::Cursor;
 use crate::model::{DefKind, Model, TokenKind, string_content};
 use crate::project::{Meaning, Project};
-use crate::reference::{self, Entry};
+use crate::reference::{self, ReferenceEntry};
 
 /// A type with methods: the name of a group of `reference::types`, or `library`.
 pub type TypeName = &'static str;
@@ -34,7 +34,7 @@ pub fn library_name<'a>(at: Cursor<'a>, dot: usize) -> Option<&'a str> {
 }
 
 /// A method of a type.
-pub fn method(of: TypeName, name: &str) -> Option<&'static Entry> {
+pub fn method(of: TypeName, name: &str) -> Option<&'static ReferenceEntry> {
     if of == "library" {
         return reference::member("library", name).filter(|entry| is_library_method(entry));
     }
@@ -42,7 +42,7 @@ pub fn method(of: TypeName, name: &str) -> Option<&'static Entry> {
 }
 
 /// The methods of a type.
-pub fn methods(of: TypeName) -> Vec<&'static Entry> {
+pub fn methods(of: TypeName) -> Vec<&'static ReferenceEntry> {
     if of == "library" {
         let members = reference::module("library").map(|module| &module.members[..]).unwrap_or_default();
         return members.iter().filter(|entry| is_library_method(entry)).collect();
@@ -52,7 +52,7 @@ pub fn methods(of: TypeName) -> Vec<&'static Entry> {
 }
 
 /// Whether an entry of the module `library` is a method of the result of `library.get`.
-pub fn is_library_method(entry: &Entry) -> bool {
+pub fn is_library_method(entry: &ReferenceEntry) -> bool {
     entry.name.starts_with("library.") && entry.name != "library.get"
 }
 

@@ -38,7 +38,7 @@ pub mod workspace;
 
 pub use file::{DirectoryEntry, File, FileSystem, Language};
 pub use findings::{Finding, Fix, RelatedPlace, Severity, TextEdit};
-pub use project::{Meaning, Place, Project, ProjectFile, Role};
+pub use project::{FileRange, FileRole, Meaning, Project, ProjectFile};
 pub use schema::Schema;
 pub use text::{LineColumn, Lines, TextRange};
 pub use workspace::Workspace;

@@ -8,7 +8,7 @@ use crate::dictionaries;
 use crate::file::{self, File};
 use crate::findings::TextEdit;
 use crate::model::{DefKind, Model, TokenKind, is_identifier, string_content};
-use crate::project::{Meaning, Place, Project};
+use crate::project::{FileRange, Meaning, Project};
 
 /// Something with a name in several places.
 #[derive(Clone, PartialEq, Debug)]
@@ -186,7 +186,7 @@ fn function_of(model: &Model, parameter: &crate::model::Definition) -> Option<us
 }
 
 /// The places where calls of a function name one of its arguments.
-fn argument_places(project: &Project, file: usize, function: usize, name: &str) -> Vec<Place> {
+fn argument_places(project: &Project, file: usize, function: usize, name: &str) -> Vec<FileRange> {
     let mut found = Vec::new();
     for (place, _) in definition_occurrences(project, file, function) {
         let Some(source) = project.file(&place.path) else { continue };
@@ -199,7 +199,7 @@ fn argument_places(project: &Project, file: usize, function: usize, name: &str) 
         }
         for argument in model.keyword_names(text, callee + 1) {
             if word(argument) == name {
-                found.push(Place { path: place.path.clone(), range: model.tokens[argument].range });
+                found.push(FileRange { path: place.path.clone(), range: model.tokens[argument].range });
             }
         }
     }
@@ -267,7 +267,7 @@ fn origin(project: &Project, file: usize, definition: usize) -> Symbol {
 }
 
 /// The definitions of the symbol at the cursor.
-pub fn definition(at: Cursor<'_>) -> Vec<Place> {
+pub fn definition(at: Cursor<'_>) -> Vec<FileRange> {
     if let Some(places) = target_file(at) {
         return places;
     }
@@ -275,18 +275,18 @@ pub fn definition(at: Cursor<'_>) -> Vec<Place> {
     if let Some((field, _)) = at.field() {
         let target = field.target.map(|(file, definition)| {
             let source = &project.files[file].file;
-            Place { path: source.path.clone(), range: source.model().definitions[definition].range }
+            FileRange { path: source.path.clone(), range: source.model().definitions[definition].range }
         });
         return std::iter::once(field.place).chain(target).collect();
     }
     let read = crate::links::links(project, at.file).into_iter().find(|(range, _)| range.touches(at.offset));
     let Some((symbol, _)) = symbol(at) else {
-        let place = read.map(|(_, path)| Place { path, range: TextRange::default() });
+        let place = read.map(|(_, path)| FileRange { path, range: TextRange::default() });
         return place.into_iter().collect();
     };
     let of_definition = |file: usize, definition: usize| {
         let source = &project.files[file].file;
-        vec![Place { path: source.path.clone(), range: source.model().definitions[definition].range }]
+        vec![FileRange { path: source.path.clone(), range: source.model().definitions[definition].range }]
     };
     match symbol {
         Symbol::Value(library, path) => {
@@ -320,7 +320,7 @@ pub fn definition(at: Cursor<'_>) -> Vec<Place> {
 }
 
 /// Files and values files in the project file.
-fn target_file(at: Cursor<'_>) -> Option<Vec<Place>> {
+fn target_file(at: Cursor<'_>) -> Option<Vec<FileRange>> {
     let model = at.model();
     if !file::is_project_file(&at.file.path) {
         return None;
@@ -331,19 +331,19 @@ fn target_file(at: Cursor<'_>) -> Option<Vec<Place>> {
     Some(vec![start_of(file)])
 }
 
-fn start_of(file: &File) -> Place {
-    Place { path: file.path.clone(), range: TextRange::default() }
+fn start_of(file: &File) -> FileRange {
+    FileRange { path: file.path.clone(), range: TextRange::default() }
 }
 
-fn anchors(at: Cursor<'_>, name: &str) -> Vec<(Place, bool)> {
+fn anchors(at: Cursor<'_>, name: &str) -> Vec<(FileRange, bool)> {
     let own = at.model().anchors.iter().filter(|(range, _)| range.of(at.text()).trim_start_matches(['&', '*']) == name);
     let place =
-        |range: &TextRange| Place { path: at.file.path.clone(), range: TextRange::new(range.start + 1, range.end) };
+        |range: &TextRange| FileRange { path: at.file.path.clone(), range: TextRange::new(range.start + 1, range.end) };
     own.map(|(range, is_anchor)| (place(range), *is_anchor)).collect()
 }
 
 /// All references to the symbol at the cursor.
-pub fn references(at: Cursor<'_>, with_declaration: bool) -> Vec<Place> {
+pub fn references(at: Cursor<'_>, with_declaration: bool) -> Vec<FileRange> {
     let Some((symbol, _)) = symbol(at) else { return Vec::new() };
     let found = occurrences(at, &symbol);
     let wanted = found.into_iter().filter(|(_, is_declaration)| with_declaration || !is_declaration);
@@ -351,16 +351,17 @@ pub fn references(at: Cursor<'_>, with_declaration: bool) -> Vec<Place> {
 }
 
 /// The places of a symbol, each with whether it is a declaration.
-fn occurrences(at: Cursor<'_>, symbol: &Symbol) -> BTreeSet<(Place, bool)> {
+fn occurrences(at: Cursor<'_>, symbol: &Symbol) -> BTreeSet<(FileRange, bool)> {
     match symbol {
         Symbol::Value(library, path) => value_occurrences(at.project, library, path),
         Symbol::Definition(file, definition) => definition_occurrences(at.project, *file, *definition),
         Symbol::Alias(file, definition) => {
             let source = &at.project.files[*file].file;
-            let place = |range| Place { path: source.path.clone(), range };
+            let place = |range| FileRange { path: source.path.clone(), range };
             let model = source.model();
             let uses = model.references.iter().filter(|reference| reference.definition == Some(*definition));
-            let mut found: BTreeSet<(Place, bool)> = uses.map(|reference| (place(reference.range), false)).collect();
+            let mut found: BTreeSet<(FileRange, bool)> =
+                uses.map(|reference| (place(reference.range), false)).collect();
             found.insert((place(model.definitions[*definition].range), true));
             found
         }
@@ -372,7 +373,7 @@ fn occurrences(at: Cursor<'_>, symbol: &Symbol) -> BTreeSet<(Place, bool)> {
             for (index, source) in at.project.inputs() {
                 for load in &source.file.model().loads {
                     if at.project.loaded(index, &load.path) == Some(*file) {
-                        found.insert((Place { path: source.file.path.clone(), range: load.path_range }, false));
+                        found.insert((FileRange { path: source.file.path.clone(), range: load.path_range }, false));
                     }
                 }
             }
@@ -383,7 +384,7 @@ fn occurrences(at: Cursor<'_>, symbol: &Symbol) -> BTreeSet<(Place, bool)> {
 }
 
 /// The places that name a library.
-fn library_occurrences(project: &Project, directory: &str) -> BTreeSet<(Place, bool)> {
+fn library_occurrences(project: &Project, directory: &str) -> BTreeSet<(FileRange, bool)> {
     let mut found = BTreeSet::new();
     let name = directory.rsplit_once("_ytt_lib/").map_or(directory, |(_, name)| name);
     for (_, source) in project.inputs().filter(|(_, source)| source.file.text.contains(name)) {
@@ -393,14 +394,14 @@ fn library_occurrences(project: &Project, directory: &str) -> BTreeSet<(Place, b
             let is_it = token.range.of(&file.text).contains(name)
                 && library_name(at).is_some_and(|(symbol, _)| symbol == Symbol::Library(directory.to_owned()));
             if is_it {
-                found.insert((Place { path: file.path.clone(), range: token.range }, false));
+                found.insert((FileRange { path: file.path.clone(), range: token.range }, false));
             }
         }
     }
     found
 }
 
-fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) -> BTreeSet<(Place, bool)> {
+fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) -> BTreeSet<(FileRange, bool)> {
     let mut found = BTreeSet::new();
     let mut keys_of = |file: &File, is_it: &dyn Fn(&Model, usize) -> bool, is_declaration: bool| {
         let model = file.model();
@@ -409,7 +410,7 @@ fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) 
                 && is_it(model, written.document)
                 && same_path(&model.path(item), path)
             {
-                let place = Place { path: file.path.clone(), range: key_name(model, &file.text, item) };
+                let place = FileRange { path: file.path.clone(), range: key_name(model, &file.text, item) };
                 found.insert((place, is_declaration));
             }
         }
@@ -429,7 +430,7 @@ fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) 
     for (index, source) in project.inputs() {
         for key in dictionaries::given_keys(project, index) {
             if key.library == library && key.path == path {
-                found.insert((Place { path: source.file.path.clone(), range: key.range }, false));
+                found.insert((FileRange { path: source.file.path.clone(), range: key.range }, false));
             }
         }
     }
@@ -443,7 +444,7 @@ fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) 
                 if written.name.as_deref() == Some(last)
                     && project.meaning(index, chain, part + 1) == Some(Meaning::DataValue(path.to_vec()))
                 {
-                    found.insert((Place { path: source.file.path.clone(), range: written.range }, false));
+                    found.insert((FileRange { path: source.file.path.clone(), range: written.range }, false));
                 }
             }
         }
@@ -452,7 +453,7 @@ fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) 
         let model = file.model();
         let names = (0..model.items.len()).flat_map(|item| set_names(model, &file.text, item));
         for (_, range) in names.filter(|(value, _)| value == path) {
-            found.insert((Place { path: file.path.clone(), range }, false));
+            found.insert((FileRange { path: file.path.clone(), range }, false));
         }
     }
     found
@@ -462,12 +463,12 @@ fn same_path(written: &[Option<&str>], path: &[Option<String>]) -> bool {
     written.len() == path.len() && written.iter().zip(path).all(|(a, b)| *a == b.as_deref())
 }
 
-fn definition_occurrences(project: &Project, file: usize, definition: usize) -> BTreeSet<(Place, bool)> {
+fn definition_occurrences(project: &Project, file: usize, definition: usize) -> BTreeSet<(FileRange, bool)> {
     let mut found = BTreeSet::new();
     let source = &project.files[file].file;
     let model = source.model();
     let Some(origin_of) = model.definitions.get(definition) else { return found };
-    let place = |file: &File, range| Place { path: file.path.clone(), range };
+    let place = |file: &File, range| FileRange { path: file.path.clone(), range };
     let is_twin = |other: &crate::model::Definition| other.scope == origin_of.scope && other.name == origin_of.name;
     for twin in model.definitions.iter().filter(|other| is_twin(other)) {
         found.insert((place(source, twin.range), true));
@@ -525,9 +526,9 @@ fn leads_to(project: &Project, file: usize, definition: usize, target: usize, na
 }
 
 /// The uses of a module in the file.
-fn module_occurrences(at: Cursor<'_>, module: &str) -> BTreeSet<(Place, bool)> {
+fn module_occurrences(at: Cursor<'_>, module: &str) -> BTreeSet<(FileRange, bool)> {
     let model = at.model();
-    let place = |range| Place { path: at.file.path.clone(), range };
+    let place = |range| FileRange { path: at.file.path.clone(), range };
     let mut found = BTreeSet::new();
     for (index, definition) in model.definitions.iter().enumerate() {
         let DefKind::Loaded { load, .. } = &definition.kind else { continue };
@@ -540,7 +541,7 @@ fn module_occurrences(at: Cursor<'_>, module: &str) -> BTreeSet<(Place, bool)> {
     found
 }
 
-fn member_occurrences(project: &Project, module: &str, name: &str) -> BTreeSet<(Place, bool)> {
+fn member_occurrences(project: &Project, module: &str, name: &str) -> BTreeSet<(FileRange, bool)> {
     let mut found = BTreeSet::new();
     for (index, source) in project.inputs() {
         for chain in &source.file.model().chains {
@@ -549,7 +550,7 @@ fn member_occurrences(project: &Project, module: &str, name: &str) -> BTreeSet<(
             let is_it = meaning == Some(Meaning::ModuleMember(module.to_owned(), name.to_owned()))
                 || module == "data" && name == "values" && meaning == Some(Meaning::DataValue(Vec::new()));
             if is_it {
-                found.insert((Place { path: source.file.path.clone(), range: part.range }, false));
+                found.insert((FileRange { path: source.file.path.clone(), range: part.range }, false));
             }
         }
     }

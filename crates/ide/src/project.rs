@@ -18,7 +18,7 @@ const MAX_SCHEMA_DEPTH: usize = 8;
 
 /// What a file is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
+pub enum FileRole {
     /// An input: template, schema, overlay, code.
     Input,
     /// A values file of targets.
@@ -39,7 +39,7 @@ pub struct ProjectFile {
     /// Its path in templates.
     pub logical: String,
     /// Its role.
-    pub role: Role,
+    pub role: FileRole,
     /// The index of the only target that it belongs to.
     pub target: Option<usize>,
 }
@@ -91,11 +91,11 @@ pub enum Meaning {
 
 /// A field of a struct or module that the project makes.
 #[derive(Clone, Debug)]
-pub struct Field {
+pub struct StructField {
     /// Its name.
     pub name: String,
     /// Where it is given.
-    pub place: Place,
+    pub place: FileRange,
     /// The first word of its value.
     pub value: String,
     /// The function or variable that it is: file and definition.
@@ -104,7 +104,7 @@ pub struct Field {
 
 /// A range of a file of the project.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Place {
+pub struct FileRange {
     /// The path of the file.
     pub path: String,
     /// The range.
@@ -168,7 +168,10 @@ impl Project {
     /// Files that can contain code, without duplicates.
     pub fn inputs(&self) -> impl Iterator<Item = (usize, &ProjectFile)> {
         let is_first = |index: usize, file: &ProjectFile| self.by_path.get(&file.file.path) == Some(&index);
-        self.files.iter().enumerate().filter(move |(index, file)| file.role == Role::Input && is_first(*index, file))
+        self.files
+            .iter()
+            .enumerate()
+            .filter(move |(index, file)| file.role == FileRole::Input && is_first(*index, file))
     }
 
     /// Values files, without duplicates.
@@ -207,7 +210,7 @@ impl Project {
     /// The schema for a file.
     pub fn schema_for(&self, path: &str) -> Arc<Schema> {
         let library = match self.index(path) {
-            Some(index) if self.files[index].role == Role::Input => self.library(&self.files[index].logical),
+            Some(index) if self.files[index].role == FileRole::Input => self.library(&self.files[index].logical),
             _ => String::new(),
         };
         self.schemas().by_library.get(&library).cloned().unwrap_or_default()
@@ -226,7 +229,7 @@ impl Project {
         });
         match named.and_then(|name| self.library_directory(file, name)) {
             Some(directory) => directory,
-            None if source.role == Role::Input => self.library(&source.logical),
+            None if source.role == FileRole::Input => self.library(&source.logical),
             None => String::new(),
         }
     }
@@ -281,7 +284,7 @@ impl Project {
     fn schemas(&self) -> &Schemas {
         self.schemas.get_or_init(|| {
             let is_source = |file: &&ProjectFile| {
-                file.role == Role::Input
+                file.role == FileRole::Input
                     && file.file.kind() == FileKind::Yaml
                     && (file.file.text.contains("#@data/values") || file.file.text.contains("#@schema"))
             };
@@ -307,7 +310,7 @@ impl Project {
     /// The file that `load` finds at a path: beside the file, at the root of its library, or in a library.
     pub fn loaded(&self, from: usize, path: &str) -> Option<usize> {
         let logical = self.load_target(from, path)?;
-        self.files.iter().position(|file| file.role == Role::Input && file.logical == logical)
+        self.files.iter().position(|file| file.role == FileRole::Input && file.logical == logical)
     }
 
     /// The path in templates of a file in `load`.
@@ -391,7 +394,7 @@ impl Project {
     }
 
     /// The fields of a struct or module that a variable is given: `struct.make(host="x")`.
-    pub fn fields(&self, file: usize, definition: usize) -> Vec<Field> {
+    pub fn fields(&self, file: usize, definition: usize) -> Vec<StructField> {
         let mut found = Vec::new();
         let Some(source) = self.files.get(file).map(|file| &file.file) else { return found };
         let (model, text) = (source.model(), &*source.text);
@@ -416,9 +419,9 @@ impl Project {
             let value = model.tokens.get(argument + 2).map(|token| token.range).unwrap_or_default();
             let reference = model.references.binary_search_by_key(&value.start, |r| r.range.start).ok();
             let target = reference.and_then(|reference| self.meaning_of_reference(file, reference));
-            found.push(Field {
+            found.push(StructField {
                 name: word(argument).to_owned(),
-                place: Place { path: source.path.clone(), range: model.tokens[argument].range },
+                place: FileRange { path: source.path.clone(), range: model.tokens[argument].range },
                 value: value.of(text).to_owned(),
                 target: match target {
                     Some(Meaning::Definition(file, definition)) => Some((file, definition)),
@@ -474,5 +477,5 @@ impl Project {
 }
 
 fn is_values(file: &ProjectFile) -> bool {
-    matches!(file.role, Role::Values | Role::LooseValues | Role::Plain)
+    matches!(file.role, FileRole::Values | FileRole::LooseValues | FileRole::Plain)
 }

@@ -10,8 +10,8 @@ use ytterby_yaml::Scalar;
 
 use crate::TextRange;
 use crate::file::File;
-use crate::model::{FileKind, Item, Model, TokenKind, outline, string_content};
-use crate::project::{Place, ProjectFile, Role};
+use crate::model::{FileKind, Model, TokenKind, YamlItem, outline, string_content};
+use crate::project::{FileRange, FileRole, ProjectFile};
 
 /// The data values that a library declares.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ pub struct SchemaNode {
     /// Whether values may have other keys in its place: `@schema/any-key`, `@schema/key allowed=…`.
     pub is_pattern: bool,
     /// Where it is declared, the first time first.
-    pub places: Vec<Place>,
+    pub places: Vec<FileRange>,
 }
 
 impl Schema {
@@ -95,8 +95,8 @@ impl Schema {
 
     fn add(&mut self, file: &File, item: usize, parent: Option<usize>, is_secret: bool) {
         let model = file.model();
-        let Item { key, key_range, is_array_item, .. } = &model.items[item];
-        let place = Place { path: file.path.clone(), range: *key_range };
+        let YamlItem { key, key_range, is_array_item, .. } = &model.items[item];
+        let place = FileRange { path: file.path.clone(), range: *key_range };
         let node = if *is_array_item {
             let Some(parent) = parent else { return };
             match self.nodes[parent].element {
@@ -438,7 +438,8 @@ pub(crate) fn top_keys(files: &[ProjectFile]) -> HashSet<String> {
 /// Whether a plain file has only keys that a schema declares, so that it is probably not a template.
 pub(crate) fn looks_like_values(file: &ProjectFile, declared: &HashSet<String>) -> bool {
     let File { text, .. } = &*file.file;
-    if file.role != Role::Input || file.file.kind() != FileKind::Yaml || text.contains("#@") || declared.is_empty() {
+    if file.role != FileRole::Input || file.file.kind() != FileKind::Yaml || text.contains("#@") || declared.is_empty()
+    {
         return false;
     }
     let model = file.file.model();

@@ -78,7 +78,7 @@ fn annotation(at: Cursor<'_>) -> Option<Signature> {
     Some(Signature { label, parameters, documentation: entry.text.clone(), active })
 }
 
-fn entry(entry: &reference::Entry) -> (String, Vec<String>, String) {
+fn entry(entry: &reference::ReferenceEntry) -> (String, Vec<String>, String) {
     let mut text = entry.text.clone();
     if !entry.example.is_empty() {
         text.push_str(&format!("\n\n```yaml\n{}```", entry.example));

@@ -8,7 +8,7 @@ use ytterby_text::spelling;
 
 use crate::findings::{Finding, Fix, RelatedPlace, Severity, TextEdit};
 use crate::model::{DefKind, Model, TokenKind, string_content};
-use crate::project::{Meaning, Project, Role};
+use crate::project::{FileRole, Meaning, Project};
 use crate::schema::Schema;
 
 /// Data values that no schema declares, in any branch of any file.
@@ -126,7 +126,7 @@ pub fn drop_ignored(project: &Project, findings: &mut Vec<Finding>) {
         let Some(file) = project.file(&finding.path) else { return true };
         let model = file.model();
         let mut line = model.lines.line_of(finding.range.start);
-        let is_plain = project.index(&finding.path).is_some_and(|index| project.files[index].role != Role::Input);
+        let is_plain = project.index(&finding.path).is_some_and(|index| project.files[index].role != FileRole::Input);
         // Annotations of the node may be between the comment and its key.
         while let Some(above) = line.checked_sub(1) {
             let text = model.lines.range(&file.text, above).of(&file.text).trim();

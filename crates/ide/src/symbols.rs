@@ -3,7 +3,7 @@
 use crate::TextRange;
 use crate::file::{self, File};
 use crate::model::{BlockKind, DefKind, FileKind, Model};
-use crate::project::{Place, Project};
+use crate::project::{FileRange, Project};
 
 /// The kind of a symbol, for its icon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -205,7 +205,7 @@ pub struct WorkspaceSymbol {
     /// Its kind.
     pub kind: SymbolKind,
     /// Its place.
-    pub place: Place,
+    pub place: FileRange,
 }
 
 /// Maximum results of a search.
@@ -225,7 +225,7 @@ pub fn workspace(project: &Project, query: &str) -> Vec<WorkspaceSymbol> {
                 DefKind::Variable(_) => SymbolKind::Variable,
                 _ => continue,
             };
-            let place = Place { path: source.file.path.clone(), range: definition.range };
+            let place = FileRange { path: source.file.path.clone(), range: definition.range };
             found.push(WorkspaceSymbol {
                 name: definition.name.clone(),
                 container: source.logical.clone(),
@@ -240,7 +240,7 @@ pub fn workspace(project: &Project, query: &str) -> Vec<WorkspaceSymbol> {
             let name = document_name(model, &source.file.text, document);
             let first = model.children(document, None).next();
             if let Some(first) = first.filter(|_| name.contains(' ') && name != "data values" && fits(&name)) {
-                let place = Place { path: source.file.path.clone(), range: model.items[first].key_range };
+                let place = FileRange { path: source.file.path.clone(), range: model.items[first].key_range };
                 let kind = SymbolKind::Document;
                 found.push(WorkspaceSymbol { name, container: source.logical.clone(), kind, place });
             }

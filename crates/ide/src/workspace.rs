@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::config::{self, Config};
 use crate::file::{self, File, FileSystem, Language};
-use crate::project::{Project, ProjectFile, Role};
+use crate::project::{FileRole, Project, ProjectFile};
 
 /// Maximum files of a project; more are ignored.
 const MAX_FILES: usize = 20_000;
@@ -257,7 +257,7 @@ impl Workspace {
         let tests: Vec<String> = config.tests.iter().map(|path| file::join(root, path)).collect();
         let is_test = |path: &str| tests.iter().any(|test| path == test || file::below(path, test).is_some());
         let mut found = Vec::new();
-        let mut add = |workspace: &mut Workspace, paths: &[String], role: Role, target: Option<usize>| {
+        let mut add = |workspace: &mut Workspace, paths: &[String], role: FileRole, target: Option<usize>| {
             for path in paths {
                 let base = file::join(root, path);
                 for (path, logical) in workspace.inputs(&base, false) {
@@ -268,11 +268,11 @@ impl Workspace {
                 }
             }
         };
-        add(self, &config.files, Role::Input, None);
-        add(self, &config.values, Role::Values, None);
+        add(self, &config.files, FileRole::Input, None);
+        add(self, &config.values, FileRole::Values, None);
         for (number, target) in config.targets.iter().enumerate() {
-            add(self, &target.files, Role::Input, Some(number));
-            add(self, &target.values, Role::Values, Some(number));
+            add(self, &target.files, FileRole::Input, Some(number));
+            add(self, &target.values, FileRole::Values, Some(number));
         }
         self.add_loose_values(root, &mut found);
         self.add_outsiders(root, &mut found);
@@ -287,7 +287,7 @@ impl Workspace {
         for path in paths {
             if self.root(&path) == root {
                 let logical = file::below(&path, root).unwrap_or(&path).to_owned();
-                self.push(found, path, logical, Role::Outside, None);
+                self.push(found, path, logical, FileRole::Outside, None);
             }
         }
     }
@@ -298,11 +298,11 @@ impl Workspace {
         let mut paths: Vec<String> = self.open.values().filter(is_values).map(|file| file.path.clone()).collect();
         paths.sort();
         for path in paths {
-            let is_known = found.iter().any(|file| file.file.path == path && file.role == Role::Values);
+            let is_known = found.iter().any(|file| file.file.path == path && file.role == FileRole::Values);
             if !is_known && self.root(&path) == root {
                 let logical = file::below(&path, root).unwrap_or(&path).to_owned();
                 found.retain(|file| file.file.path != path);
-                self.push(found, path, logical, Role::LooseValues, None);
+                self.push(found, path, logical, FileRole::LooseValues, None);
             }
         }
     }
@@ -311,20 +311,27 @@ impl Workspace {
     fn found_files(&mut self, root: &str) -> Vec<ProjectFile> {
         let mut found = Vec::new();
         for (path, logical) in self.inputs(root, true) {
-            self.push(&mut found, path, logical, Role::Input, None);
+            self.push(&mut found, path, logical, FileRole::Input, None);
         }
         self.add_loose_values(root, &mut found);
         self.add_outsiders(root, &mut found);
         let declared = crate::schema::top_keys(&found);
-        for file in found.iter_mut().filter(|file| file.role == Role::Input) {
+        for file in found.iter_mut().filter(|file| file.role == FileRole::Input) {
             if crate::schema::looks_like_values(file, &declared) {
-                file.role = Role::Plain;
+                file.role = FileRole::Plain;
             }
         }
         found
     }
 
-    fn push(&mut self, found: &mut Vec<ProjectFile>, path: String, logical: String, role: Role, target: Option<usize>) {
+    fn push(
+        &mut self,
+        found: &mut Vec<ProjectFile>,
+        path: String,
+        logical: String,
+        role: FileRole,
+        target: Option<usize>,
+    ) {
         let file = match self.open.get(&path) {
             Some(file) => file.clone(),
             None => {

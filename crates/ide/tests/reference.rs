@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ytterby::{Project, Values};
-use ytterby_ide::reference::{self, Entry};
+use ytterby_ide::reference::{self, ReferenceEntry};
 
 const SCHEMA: &str = "#@data/values-schema\n---\nname: shop\nreplicas: 2\nport: 8080\n";
 const BASE: &str = "\
@@ -45,7 +45,7 @@ fn setting(example: &str) -> Setting {
 }
 
 /// Renders an example with the code that it needs around it; the error is the text of the failure.
-fn run(entry: &Entry) -> Result<String, String> {
+fn run(entry: &ReferenceEntry) -> Result<String, String> {
     let setting = setting(&entry.example);
     let mut text = String::new();
     for module in reference::modules() {
@@ -113,7 +113,7 @@ fn run(entry: &Entry) -> Result<String, String> {
     })
 }
 
-fn all() -> BTreeMap<&'static str, Vec<&'static Entry>> {
+fn all() -> BTreeMap<&'static str, Vec<&'static ReferenceEntry>> {
     let grouped = |groups: &'static [reference::Module]| groups.iter().flat_map(|group| &group.members).collect();
     BTreeMap::from([
         ("annotations", reference::annotations().iter().collect()),
@@ -186,7 +186,7 @@ fn methods_are_those_of_the_engine() {
         let printed = project.render(&Values::new()).expect("it renders").yaml().expect("it can be written");
         let mut names: Vec<&str> = printed.lines().filter_map(|line| line.strip_prefix("- ")).collect();
         let of = reference::types().iter().find(|group| group.name == of).expect("the type is described");
-        let mut known: Vec<&str> = of.members.iter().map(Entry::own_name).collect();
+        let mut known: Vec<&str> = of.members.iter().map(ReferenceEntry::own_name).collect();
         names.sort_unstable();
         known.sort_unstable();
         assert_eq!(names, known);

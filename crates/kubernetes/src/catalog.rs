@@ -17,7 +17,7 @@ use crate::facts::{self, Builtin, Gvk, KnownKind, Version};
 use crate::meta::{self, NameRule};
 use crate::native::{Decoder, Depth};
 use crate::policy::Policy;
-use crate::report::{At, Finding, Report};
+use crate::report::{At, CheckFindings, Finding};
 use crate::structural::{self, Validator};
 
 /// How to treat unknown kinds.
@@ -129,7 +129,7 @@ impl Catalog {
     /// Checks a document; a list of resources has a result for each.
     pub fn check(&self, document: &Document) -> Vec<Checked> {
         let mut found = Vec::new();
-        let mut report = Report::new();
+        let mut report = CheckFindings::new();
         self.faults(document, &mut report);
         self.resource(&document.root, &At::root(document.root.pos), report, &mut found, 0, None);
         found
@@ -145,7 +145,7 @@ impl Catalog {
             return self.check(document).iter().all(Checked::is_valid);
         };
         let gvk = Gvk::of(api_version, kind);
-        let mut report = Report::quick();
+        let mut report = CheckFindings::quick();
         let at = At::root(root.pos);
         if is_list(kind, root) || self.is_skipped(&gvk) {
             return self.check(document).iter().all(Checked::is_valid);
@@ -154,7 +154,7 @@ impl Catalog {
             || report.errors == 0
     }
 
-    fn faults(&self, document: &Document, report: &mut Report) {
+    fn faults(&self, document: &Document, report: &mut CheckFindings) {
         for fault in &document.faults {
             let (id, part, message) = match fault.kind {
                 FaultKind::Duplicate => {
@@ -180,7 +180,7 @@ impl Catalog {
         &self,
         root: &Node,
         at: &At<'_>,
-        mut report: Report,
+        mut report: CheckFindings,
         found: &mut Vec<Checked>,
         depth: usize,
         of_list: Option<&Gvk>,
@@ -229,11 +229,11 @@ impl Catalog {
         let kind = list.kind.strip_suffix("List").filter(|kind| !kind.is_empty());
         let of_list = kind.map(|kind| Gvk { group: String::new(), version: list.api_version(), kind: kind.to_owned() });
         for (index, item) in items.items().iter().enumerate() {
-            self.resource(item, &here.index(index, item), Report::new(), found, depth + 1, of_list.as_ref());
+            self.resource(item, &here.index(index, item), CheckFindings::new(), found, depth + 1, of_list.as_ref());
         }
     }
 
-    fn no_kind(&self, root: &Node, at: &At<'_>, report: &mut Report) {
+    fn no_kind(&self, root: &Node, at: &At<'_>, report: &mut CheckFindings) {
         if self.options.unknown == Unknown::Ignore && matches!(root.value, Value::Map(_)) {
             return;
         }
@@ -260,7 +260,7 @@ impl Catalog {
     }
 
     /// Checks an object with a type.
-    fn known(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut Report) -> State {
+    fn known(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut CheckFindings) -> State {
         let version = self.options.version;
         // A given definition describes the cluster better than the built-in facts.
         if let Some(custom) = self.custom.get(gvk) {
@@ -287,7 +287,7 @@ impl Catalog {
         known: &KnownKind,
         schema: crate::schema::SchemaId,
         at: &At<'_>,
-        report: &mut Report,
+        report: &mut CheckFindings,
     ) {
         let mut decoder = Decoder { schemas: &self.builtin.schemas, report, type_errors: 0 };
         decoder.object(root, schema, at);
@@ -299,7 +299,7 @@ impl Catalog {
         }
     }
 
-    fn custom_kind(&self, root: &Node, custom: &CustomKind, at: &At<'_>, report: &mut Report) {
+    fn custom_kind(&self, root: &Node, custom: &CustomKind, at: &At<'_>, report: &mut CheckFindings) {
         let kind = custom.compiled();
         let type_errors = {
             let mut decoder = Decoder { schemas: &self.builtin.schemas, report, type_errors: 0 };
@@ -334,7 +334,7 @@ impl Catalog {
     }
 
     /// Embedded resources need a type, and their metadata is strict.
-    fn embedded(&self, object: &Node, kind: &CompiledKind, at: &At<'_>, report: &mut Report) {
+    fn embedded(&self, object: &Node, kind: &CompiledKind, at: &At<'_>, report: &mut CheckFindings) {
         if kind.has_embedded {
             self.embedded_below(object, &kind.schemas, kind.root, at, report);
         }
@@ -346,7 +346,7 @@ impl Catalog {
         schemas: &crate::schema::Schemas,
         id: crate::schema::SchemaId,
         at: &At<'_>,
-        report: &mut Report,
+        report: &mut CheckFindings,
     ) {
         let schema = schemas.get(id);
         if schema.embedded && matches!(node.value, Value::Map(_)) {
@@ -412,7 +412,7 @@ impl Catalog {
     }
 
     /// Reports deprecated and removed API versions; returns whether the kind is a built-in one.
-    fn lifecycle(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut Report) -> bool {
+    fn lifecycle(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut CheckFindings) -> bool {
         let version = self.options.version;
         let here = root.get("apiVersion").map_or(*at, |node| at.key("apiVersion", node));
         let lifecycle = facts::lifecycle(gvk);
@@ -486,7 +486,7 @@ impl Catalog {
     }
 
     /// Reports an unknown kind; returns whether that is an error.
-    fn unknown(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut Report) -> bool {
+    fn unknown(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut CheckFindings) -> bool {
         let version = self.options.version;
         let finding = || {
             let (shown, kind) = (gvk.api_version(), &gvk.kind);
@@ -563,7 +563,7 @@ fn generate_name(object: &mut Node) {
     if let (false, Some(name), Value::Map(fields)) = (has_name, generated, &mut meta.node.value) {
         fields.retain(|entry| *entry.key != *"name");
         let node = Node::new(Value::Str(name.into()));
-        fields.push(crate::document::Entry { key: "name".into(), node });
+        fields.push(crate::document::MapEntry { key: "name".into(), node });
     }
 }
 

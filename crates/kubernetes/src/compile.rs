@@ -10,7 +10,7 @@ use ytterby_regexp::Regexp;
 
 use crate::document::{Node, Value};
 use crate::rules::Rule;
-use crate::schema::{Additional, Bound, Field, Kind, Limits, ListType, Schema, SchemaId, Schemas};
+use crate::schema::{Additional, Bound, Constraints, ListType, Property, Schema, SchemaId, Schemas, ValueType};
 
 /// Compiles the schemas of a document.
 pub(crate) struct Compiler<'d> {
@@ -90,7 +90,7 @@ impl<'d> Compiler<'d> {
         if let Some(kind) = well_known(name) {
             return Schemas::primitive(kind);
         }
-        let id = self.schemas.add(Schema { nullable: true, ..Schema::of(Kind::Any) });
+        let id = self.schemas.add(Schema { nullable: true, ..Schema::of(ValueType::Any) });
         let Some((name, node)) = self.definitions.get_key_value(name) else { return id };
         self.compiled.insert(name, id);
         if node.text("$ref").is_none() {
@@ -107,11 +107,11 @@ impl<'d> Compiler<'d> {
         schema.preserve = is_true("x-kubernetes-preserve-unknown-fields");
         schema.embedded = is_true("x-kubernetes-embedded-resource");
         if is_true("x-kubernetes-int-or-string") {
-            schema.kind = Kind::IntOrString;
+            schema.kind = ValueType::IntOrString;
         }
         for entry in node.get("properties").map(Node::entries).unwrap_or_default() {
             let id = self.node(&entry.node);
-            schema.fields.push(Field { name: (*entry.key).into(), schema: id });
+            schema.fields.push(Property { name: (*entry.key).into(), schema: id });
         }
         schema.fields.sort_by(|a, b| a.name.cmp(&b.name));
         schema.additional = match node.get("additionalProperties") {
@@ -121,7 +121,7 @@ impl<'d> Compiler<'d> {
                 None => Additional::Of(self.node(value)),
             },
             // In OpenAPI, an object without properties allows any keys.
-            None if schema.preserve || schema.kind == Kind::Any => Additional::Any,
+            None if schema.preserve || schema.kind == ValueType::Any => Additional::Any,
             None if self.dialect == Dialect::Crd || !schema.fields.is_empty() => Additional::No,
             None => Additional::Any,
         };
@@ -157,7 +157,7 @@ impl<'d> Compiler<'d> {
         schema
     }
 
-    fn limits(&mut self, node: &'d Node) -> Option<Limits> {
+    fn limits(&mut self, node: &'d Node) -> Option<Constraints> {
         let number = |key: &str| match node.get(key).map(|node| &node.value) {
             Some(Value::Int(value)) => Some(*value as f64),
             Some(Value::UInt(value)) => Some(*value as f64),
@@ -181,7 +181,7 @@ impl<'d> Compiler<'d> {
         };
         let (all_of, any_of, one_of) = (parts("allOf"), parts("anyOf"), parts("oneOf"));
         let not = node.given("not").map(|not| self.node(not));
-        let limits = Limits {
+        let limits = Constraints {
             minimum: bound("minimum", "exclusiveMinimum"),
             maximum: bound("maximum", "exclusiveMaximum"),
             multiple_of: number("multipleOf").filter(|value| *value != 0.0),
@@ -226,7 +226,7 @@ pub(crate) fn plain(node: &Node) -> Value {
         Value::Map(entries) => Value::Map(
             entries
                 .iter()
-                .map(|entry| crate::document::Entry { key: entry.key.clone(), node: Node::new(plain(&entry.node)) })
+                .map(|entry| crate::document::MapEntry { key: entry.key.clone(), node: Node::new(plain(&entry.node)) })
                 .collect(),
         ),
         other => other.clone(),
@@ -234,8 +234,8 @@ pub(crate) fn plain(node: &Node) -> Value {
 }
 
 /// The type of a schema, and whether null is allowed.
-fn kind_of(node: &Node) -> (Kind, bool) {
-    let Some(kind) = node.get("type") else { return (Kind::Any, false) };
+fn kind_of(node: &Node) -> (ValueType, bool) {
+    let Some(kind) = node.get("type") else { return (ValueType::Any, false) };
     if let Some(name) = kind.as_str() {
         return (kind_named(name), false);
     }
@@ -244,30 +244,30 @@ fn kind_of(node: &Node) -> (Kind, bool) {
     let others: Vec<&str> = names.into_iter().filter(|name| *name != "null").collect();
     match others[..] {
         [only] => (kind_named(only), nullable),
-        ["string", "integer"] | ["integer", "string"] => (Kind::IntOrString, nullable),
-        _ => (Kind::Any, true),
+        ["string", "integer"] | ["integer", "string"] => (ValueType::IntOrString, nullable),
+        _ => (ValueType::Any, true),
     }
 }
 
-fn kind_named(name: &str) -> Kind {
+fn kind_named(name: &str) -> ValueType {
     match name {
-        "object" => Kind::Object,
-        "array" => Kind::Array,
-        "string" => Kind::String,
-        "integer" => Kind::Integer,
-        "number" => Kind::Number,
-        "boolean" => Kind::Boolean,
-        _ => Kind::Any,
+        "object" => ValueType::Object,
+        "array" => ValueType::Array,
+        "string" => ValueType::String,
+        "integer" => ValueType::Integer,
+        "number" => ValueType::Number,
+        "boolean" => ValueType::Boolean,
+        _ => ValueType::Any,
     }
 }
 
 /// Definitions of Kubernetes for which the server is stricter than their types.
-fn well_known(name: &str) -> Option<Kind> {
+fn well_known(name: &str) -> Option<ValueType> {
     let short = name.strip_prefix("io.k8s.apimachinery.pkg.")?;
     Some(match short {
-        "api.resource.Quantity" => Kind::Quantity,
-        "util.intstr.IntOrString" => Kind::IntOrString,
-        "runtime.RawExtension" => Kind::Any,
+        "api.resource.Quantity" => ValueType::Quantity,
+        "util.intstr.IntOrString" => ValueType::IntOrString,
+        "runtime.RawExtension" => ValueType::Any,
         _ => return None,
     })
 }

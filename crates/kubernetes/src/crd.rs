@@ -7,7 +7,7 @@ use crate::compile::Compiler;
 use crate::document::Node;
 use crate::facts::Gvk;
 use crate::rules;
-use crate::schema::{Kind, Schema, SchemaId, Schemas};
+use crate::schema::{Schema, SchemaId, Schemas, ValueType};
 
 /// A custom kind.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ fn compile(schema: Option<&Node>) -> CompiledKind {
     let mut compiler = Compiler::of_crd();
     let root = match schema {
         Some(schema) => compiler.schema(schema),
-        None => compiler.schemas.add(Schema { preserve: true, ..Schema::of(Kind::Any) }),
+        None => compiler.schemas.add(Schema { preserve: true, ..Schema::of(ValueType::Any) }),
     };
     let mut schemas = compiler.finish();
     rules::compile_all(&mut schemas, root);

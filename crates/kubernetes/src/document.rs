@@ -43,7 +43,7 @@ pub enum Value {
     /// An array.
     List(Vec<Node>),
     /// A map.
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
 }
 
 /// A string of a document: text that is cheap to clone, and the same bytes as in the tree that it was read from.
@@ -114,7 +114,7 @@ impl fmt::Debug for SharedStr {
 
 /// One item of a map.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct MapEntry {
     /// The key.
     pub key: SharedStr,
     /// The value; its position is that of the key.
@@ -216,7 +216,7 @@ impl Node {
     }
 
     /// The items of this map; empty for other values.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[MapEntry] {
         match &self.value {
             Value::Map(entries) => entries,
             _ => &[],
@@ -375,7 +375,7 @@ impl TreeReader<'_> {
                 continue;
             };
             let node = self.below(item.value, item.pos, || Step::Key(key.to_string()));
-            entries.push(Entry { key, node });
+            entries.push(MapEntry { key, node });
         }
         Value::Map(entries)
     }

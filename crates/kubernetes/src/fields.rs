@@ -3,11 +3,11 @@
 use crate::catalog::Catalog;
 use crate::document::{Node, Value};
 use crate::facts::{self, Gvk};
-use crate::schema::{Additional, Kind, SchemaId, Schemas};
+use crate::schema::{Additional, SchemaId, Schemas, ValueType};
 
 /// A field of a kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Field {
+pub struct KindField {
     /// Its name.
     pub name: String,
     /// The name of its type in messages.
@@ -28,12 +28,12 @@ pub struct Field {
 
 impl Catalog {
     /// The fields below a path (`None` for items of lists). Empty if the kind or the path is unknown.
-    pub fn fields(&self, api_version: &str, kind: &str, path: &[Option<&str>]) -> Vec<Field> {
+    pub fn fields(&self, api_version: &str, kind: &str, path: &[Option<&str>]) -> Vec<KindField> {
         let Some((schemas, root)) = self.root(api_version, kind) else { return Vec::new() };
         let Some(at) = walk(schemas, root, self.meta(api_version, kind), path) else { return Vec::new() };
         let schema = schemas.get(at);
         let source = self.source(api_version, kind, path);
-        let field = |field: &crate::schema::Field| {
+        let field = |field: &crate::schema::Property| {
             let described = describe(schemas, at, &field.name, field.schema);
             described.explained_by(source.and_then(|source| below(source, Some(&field.name))))
         };
@@ -41,7 +41,7 @@ impl Catalog {
     }
 
     /// The field at a path.
-    pub fn field(&self, api_version: &str, kind: &str, path: &[Option<&str>]) -> Option<Field> {
+    pub fn field(&self, api_version: &str, kind: &str, path: &[Option<&str>]) -> Option<KindField> {
         let (schemas, root) = self.root(api_version, kind)?;
         let (last, above) = path.split_last()?;
         let parent = walk(schemas, root, self.meta(api_version, kind), above)?;
@@ -94,8 +94,8 @@ fn below<'n>(schema: &'n Node, step: Option<&str>) -> Option<&'n Node> {
     }
 }
 
-impl Field {
-    fn explained_by(mut self, source: Option<&Node>) -> Field {
+impl KindField {
+    fn explained_by(mut self, source: Option<&Node>) -> KindField {
         let Some(source) = source else { return self };
         self.description = source.text("description").unwrap_or_default().to_owned();
         const RULES: [(&str, &str); 9] = [
@@ -128,18 +128,18 @@ fn walk(schemas: &Schemas, root: SchemaId, meta: Option<SchemaId>, path: &[Optio
     Some(at)
 }
 
-fn describe(schemas: &Schemas, owner: SchemaId, name: &str, id: SchemaId) -> Field {
+fn describe(schemas: &Schemas, owner: SchemaId, name: &str, id: SchemaId) -> KindField {
     let schema = schemas.get(id);
     let members = schema.enumeration.iter().filter_map(|value| match value {
         Value::Str(text) => Some(text.to_string()),
         _ => None,
     });
-    Field {
+    KindField {
         name: name.to_owned(),
         type_name: type_name(schemas, id),
         is_required: schemas.get(owner).required.iter().any(|required| **required == *name),
-        is_object: schema.kind == Kind::Object || matches!(schema.additional, Additional::Of(_)),
-        is_list: schema.kind == Kind::Array,
+        is_object: schema.kind == ValueType::Object || matches!(schema.additional, Additional::Of(_)),
+        is_list: schema.kind == ValueType::Array,
         members: members.collect(),
         description: String::new(),
         rules: schema.default.iter().map(|value| format!("Default: `{}`", value.shown())).collect(),

@@ -27,8 +27,8 @@ mod schema;
 mod structural;
 
 pub use catalog::{Catalog, Checked, Options, State, Unknown};
-pub use document::{Document, Entry, Fault, FaultKind, MAX_DEPTH, Node, SharedStr, Value, documents, key_text};
+pub use document::{Document, Fault, FaultKind, MAX_DEPTH, MapEntry, Node, SharedStr, Value, documents, key_text};
 pub use facts::{Gvk, Version};
-pub use fields::Field;
+pub use fields::KindField;
 pub use locations::{expand, is_template, layouts};
 pub use openapi::{Added, types_of};

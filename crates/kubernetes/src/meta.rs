@@ -4,7 +4,7 @@ use ytterby_diag::Id;
 
 use crate::document::Node;
 use crate::names::{self, Fault};
-use crate::report::{At, Finding, Report};
+use crate::report::{At, CheckFindings, Finding};
 
 /// Maximum bytes of all annotations of an object.
 const MAX_ANNOTATIONS: usize = 256 << 10;
@@ -29,7 +29,7 @@ pub(crate) struct Scope {
 }
 
 /// Checks the metadata of an object.
-pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: Scope, report: &mut Report) {
+pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: Scope, report: &mut CheckFindings) {
     let Scope { namespaced, core } = of;
     let empty = Node::new(crate::document::Value::Map(Vec::new()));
     let (meta, here) = match root.given("metadata") {
@@ -72,7 +72,7 @@ pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: Scope, report:
 }
 
 /// Checks that also apply to the metadata of pod templates and embedded resources.
-pub(crate) fn common(meta: &Node, at: &At<'_>, report: &mut Report) {
+pub(crate) fn common(meta: &Node, at: &At<'_>, report: &mut CheckFindings) {
     if let Some(labels) = meta.given("labels") {
         check_labels(labels, &at.key("labels", labels), report);
     }
@@ -113,7 +113,7 @@ fn core_finalizer(text: &str) -> Fault {
 }
 
 /// Checks a map of labels.
-pub(crate) fn check_labels(labels: &Node, at: &At<'_>, report: &mut Report) {
+pub(crate) fn check_labels(labels: &Node, at: &At<'_>, report: &mut CheckFindings) {
     for entry in labels.entries() {
         let here = at.key(&entry.key, &entry.node);
         if let Some(fault) = names::qualified_name(&entry.key) {
@@ -129,7 +129,7 @@ pub(crate) fn check_labels(labels: &Node, at: &At<'_>, report: &mut Report) {
     }
 }
 
-fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut Report) {
+fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut CheckFindings) {
     let (form, is_needed) = match rule {
         NameRule::Form(form) => (form, true),
         NameRule::Optional(form) => (form, false),
@@ -167,7 +167,7 @@ fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut Report) {
     }
 }
 
-fn owners(meta: &Node, at: &At<'_>, report: &mut Report) {
+fn owners(meta: &Node, at: &At<'_>, report: &mut CheckFindings) {
     let Some(owners) = meta.given("ownerReferences") else { return };
     let here = at.key("ownerReferences", owners);
     let mut controllers: Vec<&Node> = Vec::new();

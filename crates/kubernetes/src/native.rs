@@ -7,9 +7,9 @@ use ytterby_diag::{Edit, Help, Id, Part, Safety};
 use ytterby_text::spelling;
 
 use crate::document::{Node, Value};
-use crate::report::{At, Finding, Report};
+use crate::report::{At, CheckFindings, Finding};
 use crate::scalars;
-use crate::schema::{Additional, Kind, Schema, SchemaId, Schemas};
+use crate::schema::{Additional, Schema, SchemaId, Schemas, ValueType};
 
 /// The extent of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) enum Depth {
 
 pub(crate) struct Decoder<'a> {
     pub schemas: &'a Schemas,
-    pub report: &'a mut Report,
+    pub report: &'a mut CheckFindings,
     /// Errors after which the server stops.
     pub type_errors: usize,
 }
@@ -39,9 +39,9 @@ impl Decoder<'_> {
         }
         let schema = self.schemas.get(id);
         match (schema.kind, &node.value) {
-            (_, Value::Null) | (Kind::Any, _) => {}
-            (Kind::Object, Value::Map(_)) => self.map(node, schema, at, depth, false),
-            (Kind::Array, Value::List(items)) => {
+            (_, Value::Null) | (ValueType::Any, _) => {}
+            (ValueType::Object, Value::Map(_)) => self.map(node, schema, at, depth, false),
+            (ValueType::Array, Value::List(items)) => {
                 let Some(of) = schema.items else { return };
                 for (index, item) in items.iter().enumerate() {
                     let here = at.index(index, item);
@@ -51,38 +51,38 @@ impl Decoder<'_> {
                     }
                 }
             }
-            (Kind::String, Value::Str(text)) => {
+            (ValueType::String, Value::Str(text)) => {
                 let is_checked = depth == Depth::Full && !schema.enumeration.is_empty();
                 if is_checked && !(text.is_empty() && empty_is_default(at)) {
                     self.enumeration(node, schema, at);
                 }
             }
-            (Kind::Boolean, Value::Bool(_)) | (Kind::IntOrString, Value::Str(_)) => {}
-            (Kind::Int32 | Kind::IntOrString, _) if node.as_int().is_some() => {
+            (ValueType::Boolean, Value::Bool(_)) | (ValueType::IntOrString, Value::Str(_)) => {}
+            (ValueType::Int32 | ValueType::IntOrString, _) if node.as_int().is_some() => {
                 if node.as_int().is_some_and(|value| i32::try_from(value).is_err()) {
                     self.fault(Id::KUBERNETES_TYPE, at, || {
                         Finding::of_value("the number does not fit into 32 bits", node)
                     });
                 }
             }
-            (Kind::Int64 | Kind::Integer, _) if node.as_int().is_some() => {}
-            (Kind::Number, Value::Int(_) | Value::UInt(_) | Value::Float(_)) => {}
-            (Kind::Quantity, _) => self.quantity(node, at),
-            (Kind::Time | Kind::MicroTime, Value::Str(text)) => {
-                let micros = schema.kind == Kind::MicroTime;
+            (ValueType::Int64 | ValueType::Integer, _) if node.as_int().is_some() => {}
+            (ValueType::Number, Value::Int(_) | Value::UInt(_) | Value::Float(_)) => {}
+            (ValueType::Quantity, _) => self.quantity(node, at),
+            (ValueType::Time | ValueType::MicroTime, Value::Str(text)) => {
+                let micros = schema.kind == ValueType::MicroTime;
                 if scalars::time(text, micros).is_none() {
                     self.fault(Id::KUBERNETES_FORMAT, at, || time_fault(node, micros));
                 }
             }
-            (Kind::Bytes, Value::Str(text)) => {
+            (ValueType::Bytes, Value::Str(text)) => {
                 if scalars::base64(text).is_none() {
                     self.fault(Id::KUBERNETES_FORMAT, at, base64_fault);
                 }
             }
             // Go also decodes a list of numbers as bytes.
-            (Kind::Bytes, Value::List(items))
+            (ValueType::Bytes, Value::List(items))
                 if items.iter().all(|item| item.as_int().is_some_and(|byte| (0..256).contains(&byte))) => {}
-            (Kind::SchemaOrBool | Kind::SchemaOrArray | Kind::SchemaOrStrings, _) => {
+            (ValueType::SchemaOrBool | ValueType::SchemaOrArray | ValueType::SchemaOrStrings, _) => {
                 self.schema_or(node, schema.kind, at, depth);
             }
             (kind, _) => self.fault(Id::KUBERNETES_TYPE, at, || Finding::wrong_type(kind.name(), node)),
@@ -92,7 +92,7 @@ impl Decoder<'_> {
     /// A null item of a list is an empty object, so its required fields are missing.
     fn null_item(&mut self, of: SchemaId, at: &At<'_>, depth: Depth) {
         let schema = self.schemas.get(of);
-        if depth == Depth::Full && schema.kind == Kind::Object {
+        if depth == Depth::Full && schema.kind == ValueType::Object {
             for name in &schema.required {
                 self.report.key_error(Id::KUBERNETES_REQUIRED, &at.missing(name), || required(name));
             }
@@ -152,7 +152,7 @@ impl Decoder<'_> {
     }
 
     /// The unions inside of `JSONSchemaProps`.
-    fn schema_or(&mut self, node: &Node, kind: Kind, at: &At<'_>, depth: Depth) {
+    fn schema_or(&mut self, node: &Node, kind: ValueType, at: &At<'_>, depth: Depth) {
         let props = self.schemas_props();
         match (&node.value, kind) {
             (Value::Map(_), _) => {
@@ -160,17 +160,17 @@ impl Decoder<'_> {
                     self.check(node, props, at, depth);
                 }
             }
-            (Value::Bool(_), Kind::SchemaOrBool) => {}
-            (Value::List(items), Kind::SchemaOrArray) => {
+            (Value::Bool(_), ValueType::SchemaOrBool) => {}
+            (Value::List(items), ValueType::SchemaOrArray) => {
                 for (index, item) in items.iter().enumerate() {
                     if let Some(props) = props {
                         self.check(item, props, &at.index(index, item), depth);
                     }
                 }
             }
-            (Value::List(items), Kind::SchemaOrStrings) => {
+            (Value::List(items), ValueType::SchemaOrStrings) => {
                 for (index, item) in items.iter().enumerate() {
-                    self.check(item, Schemas::primitive(Kind::String), &at.index(index, item), depth);
+                    self.check(item, Schemas::primitive(ValueType::String), &at.index(index, item), depth);
                 }
             }
             _ => self.fault(Id::KUBERNETES_TYPE, at, || Finding::wrong_type(kind.name(), node)),
@@ -199,7 +199,12 @@ fn empty_is_default(at: &At<'_>) -> bool {
 }
 
 /// Reports an unknown field; returns the declared name that was probably meant.
-pub(crate) fn unknown_field<'s>(report: &mut Report, schema: &'s Schema, key: &str, at: &At<'_>) -> Option<&'s str> {
+pub(crate) fn unknown_field<'s>(
+    report: &mut CheckFindings,
+    schema: &'s Schema,
+    key: &str,
+    at: &At<'_>,
+) -> Option<&'s str> {
     let names = || schema.fields.iter().map(|field| &*field.name);
     // Two swapped letters are one mistake, even in a short word: `prot`.
     let swapped = || names().find(|name| spelling::distance(key, name) == Some(1));

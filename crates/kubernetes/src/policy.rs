@@ -12,7 +12,7 @@ use ytterby_diag::Id;
 use crate::catalog::Catalog;
 use crate::document::Node;
 use crate::facts::Gvk;
-use crate::report::{At, Finding, Report};
+use crate::report::{At, CheckFindings, Finding};
 use crate::rules::plain_value;
 
 /// Maximum cost of one evaluation.
@@ -145,7 +145,7 @@ impl Policy {
         }
     }
 
-    pub fn check(&self, root: &Node, gvk: &Gvk, catalog: &Catalog, at: &At<'_>, report: &mut Report) {
+    pub fn check(&self, root: &Node, gvk: &Gvk, catalog: &Catalog, at: &At<'_>, report: &mut CheckFindings) {
         let Some(resource) = catalog.resource_name(gvk) else { return };
         let name = root.at(&["metadata", "name"]).and_then(Node::as_str).unwrap_or_default();
         let is_match = |rules: &[ResourceRule]| rules.iter().any(|rule| rule.matches(gvk, &resource, name));

@@ -1,11 +1,11 @@
 //! Positions in a document during a check, and the findings so far.
 //!
-//! A position is a linked list on the stack ([`At`]); its path is only built for a finding. A [`Report`] either collects
+//! A position is a linked list on the stack ([`At`]); its path is only built for a finding. A [`CheckFindings`] either collects
 //! diagnostics or only counts errors: both modes run the same checks, and in the second one nothing is formatted.
 
 use ytterby_diag::{Diagnostic, Help, Id, Part, Path, Pos, Severity, Step, Text};
 
-use crate::document::{Entry, Node, SharedStr};
+use crate::document::{MapEntry, Node, SharedStr};
 
 /// The position of a node in its document.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl<'a> At<'a> {
     }
 
     /// The value of an item of a map.
-    pub fn entry(&'a self, entry: &'a Entry) -> At<'a> {
+    pub fn entry(&'a self, entry: &'a MapEntry) -> At<'a> {
         let pos = entry.node.pos;
         At { up: Some(self), step: AtStep::Entry(&entry.key), pos: if pos.is_known() { pos } else { self.pos } }
     }
@@ -80,7 +80,7 @@ impl<'a> At<'a> {
 const MAX_FINDINGS: usize = 100;
 
 /// The findings of a check.
-pub(crate) struct Report {
+pub(crate) struct CheckFindings {
     pub findings: Vec<Diagnostic>,
     /// The number of errors, including those not collected.
     pub errors: usize,
@@ -88,14 +88,14 @@ pub(crate) struct Report {
     pub is_quick: bool,
 }
 
-impl Report {
-    pub fn new() -> Report {
-        Report { findings: Vec::new(), errors: 0, is_quick: false }
+impl CheckFindings {
+    pub fn new() -> CheckFindings {
+        CheckFindings { findings: Vec::new(), errors: 0, is_quick: false }
     }
 
     /// A report that only determines whether there is an error.
-    pub fn quick() -> Report {
-        Report { is_quick: true, ..Report::new() }
+    pub fn quick() -> CheckFindings {
+        CheckFindings { is_quick: true, ..CheckFindings::new() }
     }
 
     /// Whether to stop the check.

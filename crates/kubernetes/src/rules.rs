@@ -8,15 +8,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ytterby_cel::{Env, EvalError, Library, ListKind, ListVal, MapVal, ObjectType, Program, Shape, Type, Val};
+use ytterby_cel::{Env, EvalError, Library, ListKind, ListVal, MapVal, MaxSize, ObjectType, Program, Type, Val};
 use ytterby_diag::Id;
 use ytterby_text::cel::escaped;
 
 use crate::crd::CompiledKind;
 use crate::document::{Node, Value};
-use crate::report::{At, Finding, Report};
+use crate::report::{At, CheckFindings, Finding};
 use crate::scalars;
-use crate::schema::{Additional, Kind, ListType, Schema, SchemaId, Schemas};
+use crate::schema::{Additional, ListType, Schema, SchemaId, Schemas, ValueType};
 
 /// Maximum cost of one evaluation of a rule.
 const MAX_CALL_COST: u64 = 1_000_000;
@@ -61,7 +61,7 @@ impl Rule {
 pub(crate) struct Declarations<'s> {
     schemas: &'s Schemas,
     root: SchemaId,
-    known: HashMap<SchemaId, Option<(Type, Arc<Shape>)>>,
+    known: HashMap<SchemaId, Option<(Type, Arc<MaxSize>)>>,
 }
 
 impl<'s> Declarations<'s> {
@@ -70,7 +70,7 @@ impl<'s> Declarations<'s> {
     }
 
     /// The type of a schema, if its values are visible to rules.
-    pub fn of(&mut self, id: SchemaId) -> Option<(Type, Arc<Shape>)> {
+    pub fn of(&mut self, id: SchemaId) -> Option<(Type, Arc<MaxSize>)> {
         if let Some(known) = self.known.get(&id) {
             return known.clone();
         }
@@ -81,50 +81,50 @@ impl<'s> Declarations<'s> {
         declared
     }
 
-    fn declare(&mut self, id: SchemaId) -> Option<(Type, Arc<Shape>)> {
+    fn declare(&mut self, id: SchemaId) -> Option<(Type, Arc<MaxSize>)> {
         let schema = self.schemas.get(id);
         let limits = schema.limits.as_deref();
         let format = limits.and_then(|limits| limits.format.as_deref());
         Some(match schema.kind {
-            Kind::Any => return None,
-            Kind::IntOrString => {
+            ValueType::Any => return None,
+            ValueType::IntOrString => {
                 // The values of an enum bound texts only.
                 let most = limits.and_then(|limits| limits.max_length);
-                (Type::Dyn, Shape::sized(most.map_or(MAX_REQUEST - 2, |most| most.saturating_mul(4))))
+                (Type::Dyn, MaxSize::sized(most.map_or(MAX_REQUEST - 2, |most| most.saturating_mul(4))))
             }
-            Kind::Boolean => (Type::Bool, Shape::sized(0)),
-            Kind::Integer | Kind::Int32 | Kind::Int64 => (Type::Int, Shape::sized(0)),
-            Kind::Number => (Type::Double, Shape::sized(0)),
-            Kind::Array => {
+            ValueType::Boolean => (Type::Bool, MaxSize::sized(0)),
+            ValueType::Integer | ValueType::Int32 | ValueType::Int64 => (Type::Int, MaxSize::sized(0)),
+            ValueType::Number => (Type::Double, MaxSize::sized(0)),
+            ValueType::Array => {
                 let items = schema.items?;
                 let (of, shape) = self.of(items)?;
                 let most = limits.and_then(|limits| limits.max_items);
                 let most = most.unwrap_or_else(|| (MAX_REQUEST - 2) / (min_size(self.schemas, items, 0) + 1));
-                let shape = Shape { max: most, items: Some(shape), ..Shape::default() };
+                let shape = MaxSize { max: most, items: Some(shape), ..MaxSize::default() };
                 (Type::list(of), Arc::new(shape))
             }
-            Kind::Object => match schema.additional {
+            ValueType::Object => match schema.additional {
                 Additional::Of(values) if schema.fields.is_empty() => {
                     let (of, shape) = self.of(values)?;
                     let most = limits.and_then(|limits| limits.max_properties);
                     let most = most.unwrap_or_else(|| (MAX_REQUEST - 2) / (min_size(self.schemas, values, 0) + 6));
                     // The server assumes size 0 for keys.
-                    let keys = Some(Shape::sized(0));
-                    let shape = Shape { max: most, items: Some(shape), keys, ..Shape::default() };
+                    let keys = Some(MaxSize::sized(0));
+                    let shape = MaxSize { max: most, items: Some(shape), keys, ..MaxSize::default() };
                     (Type::map(Type::String, of), Arc::new(shape))
                 }
                 _ => self.object(id, schema),
             },
             _ => match format {
-                Some("byte") => (Type::Bytes, Shape::sized(max_text(schema))),
-                Some("date-time" | "date") => (Type::Timestamp, Shape::sized(1)),
-                Some("duration") => (Type::Duration, Shape::sized(1)),
-                _ => (Type::String, Shape::sized(max_text(schema))),
+                Some("byte") => (Type::Bytes, MaxSize::sized(max_text(schema))),
+                Some("date-time" | "date") => (Type::Timestamp, MaxSize::sized(1)),
+                Some("duration") => (Type::Duration, MaxSize::sized(1)),
+                _ => (Type::String, MaxSize::sized(max_text(schema))),
             },
         })
     }
 
-    fn object(&mut self, id: SchemaId, schema: &Schema) -> (Type, Arc<Shape>) {
+    fn object(&mut self, id: SchemaId, schema: &Schema) -> (Type, Arc<MaxSize>) {
         let mut fields = BTreeMap::new();
         let mut shapes = BTreeMap::new();
         let is_resource = id == self.root || schema.embedded;
@@ -135,9 +135,9 @@ impl<'s> Declarations<'s> {
             fields.extend(texts(&["apiVersion", "kind"]));
             let metadata = ObjectType { name: "metadata".to_owned(), fields: texts(&META) };
             fields.insert("metadata".to_owned(), Type::Object(Arc::new(metadata)));
-            let text = || Shape::sized(MAX_REQUEST - 2);
+            let text = || MaxSize::sized(MAX_REQUEST - 2);
             let metadata = META.iter().map(|name| ((*name).to_owned(), text())).collect();
-            shapes.insert("metadata".to_owned(), Arc::new(Shape { max: 2, fields: metadata, ..Shape::default() }));
+            shapes.insert("metadata".to_owned(), Arc::new(MaxSize { max: 2, fields: metadata, ..MaxSize::default() }));
             shapes.insert("apiVersion".to_owned(), text());
             shapes.insert("kind".to_owned(), text());
         }
@@ -152,7 +152,7 @@ impl<'s> Declarations<'s> {
         }
         let name = format!("object{}", id.0);
         let object = Type::Object(Arc::new(ObjectType { name, fields }));
-        (object, Arc::new(Shape { fields: shapes, ..Shape::default() }))
+        (object, Arc::new(MaxSize { fields: shapes, ..MaxSize::default() }))
     }
 }
 
@@ -179,9 +179,9 @@ pub(crate) fn most_values(schemas: &Schemas, id: SchemaId) -> u64 {
 fn min_size(schemas: &Schemas, id: SchemaId, depth: usize) -> u64 {
     let schema = schemas.get(id);
     match schema.kind {
-        Kind::Boolean => 4,
-        Kind::Integer | Kind::Int32 | Kind::Int64 | Kind::Number | Kind::IntOrString => 1,
-        Kind::Object if depth < 50 => {
+        ValueType::Boolean => 4,
+        ValueType::Integer | ValueType::Int32 | ValueType::Int64 | ValueType::Number | ValueType::IntOrString => 1,
+        ValueType::Object if depth < 50 => {
             let required = schema.required.iter().map(|name| match schema.field(name) {
                 Some(field) if schemas.get(field).default.is_none() => {
                     name.len() as u64 + 4 + min_size(schemas, field, depth + 1)
@@ -190,7 +190,7 @@ fn min_size(schemas: &Schemas, id: SchemaId, depth: usize) -> u64 {
             });
             2 + required.sum::<u64>()
         }
-        Kind::String => min_text(schema.limits.as_deref().and_then(|limits| limits.format.as_deref())),
+        ValueType::String => min_text(schema.limits.as_deref().and_then(|limits| limits.format.as_deref())),
         _ => 2,
     }
 }
@@ -221,7 +221,7 @@ pub(crate) struct CompiledRule {
 }
 
 /// Compiles a rule for values of a type.
-pub(crate) fn compile(raw: &Node, of: Option<&(Type, Arc<Shape>)>) -> CompiledRule {
+pub(crate) fn compile(raw: &Node, of: Option<&(Type, Arc<MaxSize>)>) -> CompiledRule {
     let mut rule = Rule::of(raw);
     let mut faults = Vec::new();
     let mut fault = |key, message: String| faults.push(RuleFault { key, id: Id::KUBERNETES_RULE_ERROR, message });
@@ -323,13 +323,13 @@ fn mark(schemas: &mut Schemas) {
 }
 
 /// Evaluates the rules of an object.
-pub(crate) fn check(object: &Node, kind: &CompiledKind, at: &At<'_>, report: &mut Report) {
+pub(crate) fn check(object: &Node, kind: &CompiledKind, at: &At<'_>, report: &mut CheckFindings) {
     let mut run = RuleRun { schemas: &kind.schemas, root: kind.root, report, left: MAX_OBJECT_COST };
     run.node(object, kind.root, at);
 }
 
 /// Evaluates the rules of a single value.
-pub(crate) fn check_value(value: &Node, schemas: &Schemas, id: SchemaId, at: &At<'_>, report: &mut Report) {
+pub(crate) fn check_value(value: &Node, schemas: &Schemas, id: SchemaId, at: &At<'_>, report: &mut CheckFindings) {
     // No schema has this id, so none is treated as that of the whole object.
     let mut run = RuleRun { schemas, root: SchemaId(u32::MAX), report, left: MAX_OBJECT_COST };
     run.node(value, id, at);
@@ -338,7 +338,7 @@ pub(crate) fn check_value(value: &Node, schemas: &Schemas, id: SchemaId, at: &At
 struct RuleRun<'a> {
     schemas: &'a Schemas,
     root: SchemaId,
-    report: &'a mut Report,
+    report: &'a mut CheckFindings,
     /// The remaining cost limit.
     left: u64,
 }
@@ -458,11 +458,11 @@ fn value(schemas: &Schemas, root: SchemaId, node: &Node, id: SchemaId, is_top: b
     match &node.value {
         Value::Null => Val::Null,
         Value::Bool(value) => Val::Bool(*value),
-        Value::Int(value) if schema.kind == Kind::Number => Val::Double(*value as f64),
+        Value::Int(value) if schema.kind == ValueType::Number => Val::Double(*value as f64),
         Value::Int(value) => Val::Int(*value),
         Value::UInt(value) => Val::Double(*value as f64),
         Value::Float(value) => match (schema.kind, crate::document::whole(*value)) {
-            (Kind::Number, _) | (_, None) => Val::Double(*value),
+            (ValueType::Number, _) | (_, None) => Val::Double(*value),
             (_, Some(value)) => Val::Int(value),
         },
         Value::Str(text) => text_value(text, schema),
@@ -493,7 +493,7 @@ fn value(schemas: &Schemas, root: SchemaId, node: &Node, id: SchemaId, is_top: b
                 } else if is_resource && (key == "apiVersion" || key == "kind") {
                     found.extend(entry.node.as_str().map(|text| (Val::from(key), Val::from(text))));
                 } else if let Some(field) = schema.property(key) {
-                    if schemas.get(field).kind == Kind::Any {
+                    if schemas.get(field).kind == ValueType::Any {
                         continue;
                     }
                     let name = if is_object { escaped(key) } else { Some(key.to_owned()) };

@@ -34,7 +34,7 @@ struct BuiltinSchemas {
 
 /// The type of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ValueType {
     /// Anything.
     Any,
     Object,
@@ -83,9 +83,9 @@ pub(crate) enum Additional {
 /// One schema.
 #[derive(Debug)]
 pub(crate) struct Schema {
-    pub kind: Kind,
+    pub kind: ValueType,
     /// Sorted by name.
-    pub fields: Vec<Field>,
+    pub fields: Vec<Property>,
     pub additional: Additional,
     pub items: Option<SchemaId>,
     pub required: Vec<Arc<str>>,
@@ -98,7 +98,7 @@ pub(crate) struct Schema {
     /// `x-kubernetes-embedded-resource`.
     pub embedded: bool,
     /// Bounds and combinations, which are rare.
-    pub limits: Option<Box<Limits>>,
+    pub limits: Option<Box<Constraints>>,
     pub rules: Vec<Rule>,
     /// Whether there is a default below.
     pub has_defaults: bool,
@@ -108,14 +108,14 @@ pub(crate) struct Schema {
 
 /// A declared property.
 #[derive(Clone, Debug)]
-pub(crate) struct Field {
+pub(crate) struct Property {
     pub name: Arc<str>,
     pub schema: SchemaId,
 }
 
 /// Bounds and combinations.
 #[derive(Debug, Default)]
-pub(crate) struct Limits {
+pub(crate) struct Constraints {
     pub minimum: Option<Bound>,
     pub maximum: Option<Bound>,
     pub multiple_of: Option<f64>,
@@ -179,37 +179,37 @@ impl Schemas {
     }
 
     /// The shared schema of a type without other constraints.
-    pub fn primitive(kind: Kind) -> SchemaId {
+    pub fn primitive(kind: ValueType) -> SchemaId {
         let at = Schemas::PRIMITIVES.iter().position(|other| *other == kind).expect("a primitive");
         SchemaId(at as u32)
     }
 
     /// The types whose schemas come first in every arena, in this order.
-    pub const PRIMITIVES: [Kind; 15] = [
-        Kind::Any,
-        Kind::String,
-        Kind::Boolean,
-        Kind::Integer,
-        Kind::Int32,
-        Kind::Int64,
-        Kind::Number,
-        Kind::IntOrString,
-        Kind::Quantity,
-        Kind::Time,
-        Kind::MicroTime,
-        Kind::Bytes,
-        Kind::SchemaOrBool,
-        Kind::SchemaOrArray,
-        Kind::SchemaOrStrings,
+    pub const PRIMITIVES: [ValueType; 15] = [
+        ValueType::Any,
+        ValueType::String,
+        ValueType::Boolean,
+        ValueType::Integer,
+        ValueType::Int32,
+        ValueType::Int64,
+        ValueType::Number,
+        ValueType::IntOrString,
+        ValueType::Quantity,
+        ValueType::Time,
+        ValueType::MicroTime,
+        ValueType::Bytes,
+        ValueType::SchemaOrBool,
+        ValueType::SchemaOrArray,
+        ValueType::SchemaOrStrings,
     ];
 }
 
 impl Schema {
-    pub fn of(kind: Kind) -> Schema {
+    pub fn of(kind: ValueType) -> Schema {
         Schema {
             kind,
             fields: Vec::new(),
-            additional: if kind == Kind::Any { Additional::Any } else { Additional::No },
+            additional: if kind == ValueType::Any { Additional::Any } else { Additional::No },
             items: None,
             required: Vec::new(),
             list: ListType::Atomic,
@@ -245,24 +245,24 @@ impl Schema {
     }
 }
 
-impl Kind {
+impl ValueType {
     /// The name in messages.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Any => "anything",
-            Kind::Object => "object",
-            Kind::Array => "array",
-            Kind::String => "string",
-            Kind::Boolean => "boolean",
-            Kind::Integer | Kind::Int32 | Kind::Int64 => "integer",
-            Kind::Number => "number",
-            Kind::IntOrString => "integer or string",
-            Kind::Quantity => "quantity",
-            Kind::Time | Kind::MicroTime => "time",
-            Kind::Bytes => "string in base64",
-            Kind::SchemaOrBool => "schema or boolean",
-            Kind::SchemaOrArray => "schema or array",
-            Kind::SchemaOrStrings => "schema or array of strings",
+            ValueType::Any => "anything",
+            ValueType::Object => "object",
+            ValueType::Array => "array",
+            ValueType::String => "string",
+            ValueType::Boolean => "boolean",
+            ValueType::Integer | ValueType::Int32 | ValueType::Int64 => "integer",
+            ValueType::Number => "number",
+            ValueType::IntOrString => "integer or string",
+            ValueType::Quantity => "quantity",
+            ValueType::Time | ValueType::MicroTime => "time",
+            ValueType::Bytes => "string in base64",
+            ValueType::SchemaOrBool => "schema or boolean",
+            ValueType::SchemaOrArray => "schema or array",
+            ValueType::SchemaOrStrings => "schema or array of strings",
         }
     }
 }

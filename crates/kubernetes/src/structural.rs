@@ -9,14 +9,21 @@ use std::rc::Rc;
 
 use ytterby_diag::{Id, Text};
 
-use crate::document::{Entry, Node, Value, whole};
+use crate::document::{MapEntry, Node, Value, whole};
 use crate::native::{one_of, required, unknown_field};
-use crate::report::{At, Finding, Report};
+use crate::report::{At, CheckFindings, Finding};
 use crate::scalars::has_format;
-use crate::schema::{Additional, Bound, Kind, Limits, ListType, Schema, SchemaId, Schemas};
+use crate::schema::{Additional, Bound, Constraints, ListType, Schema, SchemaId, Schemas, ValueType};
 
 /// Reports undeclared fields. `metadata` and the type of embedded resources are checked elsewhere.
-pub(crate) fn prune(schemas: &Schemas, node: &Node, id: SchemaId, at: &At<'_>, is_root: bool, report: &mut Report) {
+pub(crate) fn prune(
+    schemas: &Schemas,
+    node: &Node,
+    id: SchemaId,
+    at: &At<'_>,
+    is_root: bool,
+    report: &mut CheckFindings,
+) {
     let schema = schemas.get(id);
     match &node.value {
         Value::Map(entries) => {
@@ -56,7 +63,7 @@ pub(crate) fn prepared(schemas: &Schemas, node: &mut Node, id: SchemaId) {
             entries.retain(|entry| {
                 let field = schema.property(&entry.key).map(|field| schemas.get(field));
                 let is_dropped =
-                    entry.node.is_null() && field.is_some_and(|field| !field.nullable && field.kind != Kind::Any);
+                    entry.node.is_null() && field.is_some_and(|field| !field.nullable && field.kind != ValueType::Any);
                 !is_dropped
             });
             if schema.has_defaults {
@@ -65,7 +72,7 @@ pub(crate) fn prepared(schemas: &Schemas, node: &mut Node, id: SchemaId) {
                     if let Some(default) = &declared.default
                         && !entries.iter().any(|entry| entry.key == *field.name)
                     {
-                        entries.push(Entry { key: (*field.name).into(), node: Node::new(default.clone()) });
+                        entries.push(MapEntry { key: (*field.name).into(), node: Node::new(default.clone()) });
                     }
                 }
             }
@@ -87,7 +94,7 @@ pub(crate) fn prepared(schemas: &Schemas, node: &mut Node, id: SchemaId) {
 /// Checks values against a schema.
 pub(crate) struct Validator<'a> {
     schemas: &'a Schemas,
-    report: &'a mut Report,
+    report: &'a mut CheckFindings,
     /// The current nesting of schemas: combinations can refer to themselves.
     nested: usize,
     /// The number of schemas that may still be visited; shared with checks inside combinations.
@@ -106,13 +113,13 @@ const EXHAUSTED: u32 = u32::MAX;
 const MAX_NESTED: usize = 1000;
 
 impl<'a> Validator<'a> {
-    pub fn new(schemas: &'a Schemas, report: &'a mut Report) -> Validator<'a> {
+    pub fn new(schemas: &'a Schemas, report: &'a mut CheckFindings) -> Validator<'a> {
         Validator { schemas, report, nested: 0, budget: Rc::new(Cell::new(MAX_STEPS)), blocks_rules: false }
     }
 
     /// Whether a value is valid, without reasons.
     fn is_valid(&self, node: &Node, id: SchemaId) -> bool {
-        let mut report = Report::quick();
+        let mut report = CheckFindings::quick();
         let (schemas, nested, budget) = (self.schemas, self.nested, self.budget.clone());
         let mut inner = Validator { schemas, report: &mut report, nested, budget, blocks_rules: false };
         inner.check(node, id, &At::root(node.pos));
@@ -143,12 +150,12 @@ impl<'a> Validator<'a> {
     fn visit(&mut self, node: &Node, id: SchemaId, at: &At<'_>) {
         let schema = self.schemas.get(id);
         if node.is_null() {
-            if !schema.nullable && schema.kind != Kind::Any {
+            if !schema.nullable && schema.kind != ValueType::Any {
                 self.block(Id::KUBERNETES_TYPE, at, || Finding::wrong_type(schema.kind.name(), node));
             }
             return;
         }
-        if matches!((schema.kind, &node.value), (Kind::Integer, Value::UInt(_))) {
+        if matches!((schema.kind, &node.value), (ValueType::Integer, Value::UInt(_))) {
             self.block(Id::KUBERNETES_TYPE, at, || Finding::of_value("the number does not fit into 64 bits", node));
             return;
         }
@@ -193,7 +200,7 @@ impl<'a> Validator<'a> {
         self.report.error(id, at, finding);
     }
 
-    fn limits(&mut self, node: &Node, schema: &Schema, limits: &Limits, at: &At<'_>) {
+    fn limits(&mut self, node: &Node, schema: &Schema, limits: &Constraints, at: &At<'_>) {
         match &node.value {
             Value::Str(text) => self.text(node, text, limits, at),
             Value::Int(_) | Value::UInt(_) | Value::Float(_) => self.number(node, schema, limits, at),
@@ -225,7 +232,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    fn text(&mut self, node: &Node, text: &str, limits: &Limits, at: &At<'_>) {
+    fn text(&mut self, node: &Node, text: &str, limits: &Constraints, at: &At<'_>) {
         if limits.min_length.is_some() || limits.max_length.is_some() {
             let len = text.chars().count() as u64;
             self.size("characters", len, limits.min_length, limits.max_length, at);
@@ -245,7 +252,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    fn number(&mut self, node: &Node, schema: &Schema, limits: &Limits, at: &At<'_>) {
+    fn number(&mut self, node: &Node, schema: &Schema, limits: &Constraints, at: &At<'_>) {
         let value = match node.value {
             Value::Int(value) => value as f64,
             Value::UInt(value) => value as f64,
@@ -257,7 +264,7 @@ impl<'a> Validator<'a> {
             Some("uint32") => Some((0.0, f64::from(u32::MAX))),
             Some("uint64") => Some((0.0, u64::MAX as f64)),
             Some("int64") => Some((i64::MIN as f64, i64::MAX as f64)),
-            Some("float") if schema.kind == Kind::Number => Some((f64::from(f32::MIN), f64::from(f32::MAX))),
+            Some("float") if schema.kind == ValueType::Number => Some((f64::from(f32::MIN), f64::from(f32::MAX))),
             _ => None,
         };
         if let Some((least, most)) = range
@@ -288,7 +295,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    fn combinations(&mut self, node: &Node, limits: &Limits, at: &At<'_>) {
+    fn combinations(&mut self, node: &Node, limits: &Constraints, at: &At<'_>) {
         for part in &limits.all_of {
             self.check(node, *part, at);
         }
@@ -330,7 +337,7 @@ impl<'a> Validator<'a> {
             return Vec::new();
         }
         let reason = |part: &SchemaId| {
-            let mut report = Report::new();
+            let mut report = CheckFindings::new();
             let (schemas, nested, budget) = (self.schemas, self.nested, self.budget.clone());
             let mut inner = Validator { schemas, report: &mut report, nested, budget, blocks_rules: false };
             inner.check(node, *part, &At::root(node.pos));
@@ -386,30 +393,30 @@ impl<'a> Validator<'a> {
 }
 
 /// Whether a value has a type.
-fn fits(kind: Kind, value: &Value) -> bool {
+fn fits(kind: ValueType, value: &Value) -> bool {
     let is_whole = match value {
         Value::Int(_) | Value::UInt(_) => true,
         Value::Float(value) => whole(*value).is_some(),
         _ => false,
     };
     match kind {
-        Kind::Any => true,
-        Kind::Object => matches!(value, Value::Map(_)),
-        Kind::Array => matches!(value, Value::List(_)),
-        Kind::String | Kind::Bytes => matches!(value, Value::Str(_)),
-        Kind::Boolean => matches!(value, Value::Bool(_)),
+        ValueType::Any => true,
+        ValueType::Object => matches!(value, Value::Map(_)),
+        ValueType::Array => matches!(value, Value::List(_)),
+        ValueType::String | ValueType::Bytes => matches!(value, Value::Str(_)),
+        ValueType::Boolean => matches!(value, Value::Bool(_)),
         // Integers beyond 64 bits are decoded as floats.
-        Kind::Integer | Kind::Int32 | Kind::Int64 => is_whole && !matches!(value, Value::UInt(_)),
-        Kind::Number => matches!(value, Value::Int(_) | Value::UInt(_) | Value::Float(_)),
-        Kind::IntOrString => is_whole || matches!(value, Value::Str(_)),
-        Kind::Quantity => match value {
+        ValueType::Integer | ValueType::Int32 | ValueType::Int64 => is_whole && !matches!(value, Value::UInt(_)),
+        ValueType::Number => matches!(value, Value::Int(_) | Value::UInt(_) | Value::Float(_)),
+        ValueType::IntOrString => is_whole || matches!(value, Value::Str(_)),
+        ValueType::Quantity => match value {
             Value::Str(text) => crate::scalars::quantity_fault(text).is_none(),
             value => matches!(value, Value::Int(_) | Value::UInt(_) | Value::Float(_)),
         },
-        Kind::Time | Kind::MicroTime => {
-            matches!(value, Value::Str(text) if crate::scalars::time(text, kind == Kind::MicroTime).is_some())
+        ValueType::Time | ValueType::MicroTime => {
+            matches!(value, Value::Str(text) if crate::scalars::time(text, kind == ValueType::MicroTime).is_some())
         }
-        Kind::SchemaOrBool | Kind::SchemaOrArray | Kind::SchemaOrStrings => true,
+        ValueType::SchemaOrBool | ValueType::SchemaOrArray | ValueType::SchemaOrStrings => true,
     }
 }
 
@@ -431,7 +438,7 @@ fn write_identity(value: &Value, out: &mut String) {
             items.iter().for_each(|item| write_identity(&item.value, out));
         }
         Value::Map(entries) => {
-            let mut sorted: Vec<&Entry> = entries.iter().collect();
+            let mut sorted: Vec<&MapEntry> = entries.iter().collect();
             sorted.sort_by(|a, b| a.key.cmp(&b.key));
             write!(out, "{{{}", sorted.len()).expect("a string takes all");
             for entry in sorted {

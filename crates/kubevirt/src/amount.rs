@@ -2,7 +2,7 @@
 
 use ytterby_text::Decimal;
 
-use crate::schema::{Field, FieldKind};
+use crate::schema::{FieldKind, VmField};
 
 /// Suffixes and their factors, largest first.
 const BINARY: [(&str, i64); 6] =
@@ -17,7 +17,7 @@ const DECIMAL: [(&str, i64); 6] = [
 ];
 
 /// A number in the notation of the field that it is compared with.
-pub(crate) fn shown(number: &Decimal, field: Option<&Field>) -> String {
+pub(crate) fn shown(number: &Decimal, field: Option<&VmField>) -> String {
     if field.is_some_and(|field| field.kind == FieldKind::Quantity) { quantity(number) } else { number.to_string() }
 }
 

@@ -8,10 +8,10 @@ use ytterby_text::{Decimal, cel};
 
 use crate::amount;
 use crate::evaluate::{CPU_COUNTS, is_size};
-use crate::jsonpath::{Path, Slice, Step, TemplatePart};
+use crate::jsonpath::{JsonPath, JsonPathStep, Slice, TemplatePart};
 use crate::pattern::VERTICAL_TAB;
 use crate::rules::{Argument, Check, EntryState, Range, Rule, RuleEntry, Rules};
-use crate::schema::{self, Field, FieldKind};
+use crate::schema::{self, FieldKind, VmField};
 use crate::value::{cut, quoted};
 
 /// Maximum characters of the expected values in a message; Kubernetes allows messages of 5 KiB.
@@ -125,7 +125,8 @@ fn expression(rule: &Rule) -> Result<String, String> {
 fn message_expression(rule: &Rule) -> Option<String> {
     let steps = steps(&rule.path).ok()?;
     let check = check(rule).ok()?;
-    let (found, field) = match steps.iter().position(|step| matches!(step, Step::Slice(slice) if is_all(slice))) {
+    let (found, field) = match steps.iter().position(|step| matches!(step, JsonPathStep::Slice(slice) if is_all(slice)))
+    {
         None => {
             let (value, field) = value(CelPlace::root(), steps)?;
             (format!("string({value})"), field)
@@ -145,17 +146,17 @@ fn message_expression(rule: &Rule) -> Option<String> {
 }
 
 /// The place at the end of fields, without tests of their presence.
-fn plain_place(from: CelPlace, steps: &[Step]) -> Option<CelPlace> {
+fn plain_place(from: CelPlace, steps: &[JsonPathStep]) -> Option<CelPlace> {
     steps.iter().try_fold(from, |place, step| match step {
-        Step::Field(name) => place.key(name).ok().map(|(child, _)| child),
-        Step::Slice(slice) => place.item(format!("{}[{}]", place.text, index(slice)?)).ok(),
+        JsonPathStep::Field(name) => place.key(name).ok().map(|(child, _)| child),
+        JsonPathStep::Slice(slice) => place.item(format!("{}[{}]", place.text, index(slice)?)).ok(),
         _ => None,
     })
 }
 
 /// The scalar at the end of a path, or its default.
-fn value(from: CelPlace, steps: &[Step]) -> Option<(String, &'static Field)> {
-    let Some((Step::Field(last), parents)) = steps.split_last() else {
+fn value(from: CelPlace, steps: &[JsonPathStep]) -> Option<(String, &'static VmField)> {
+    let Some((JsonPathStep::Field(last), parents)) = steps.split_last() else {
         return Some((from.text, from.field)).filter(|(_, field)| steps.is_empty() && field.kind.is_scalar());
     };
     let (leaf, present) = plain_place(from, parents)?.key(last).ok()?;
@@ -166,8 +167,8 @@ fn value(from: CelPlace, steps: &[Step]) -> Option<(String, &'static Field)> {
 }
 
 /// The expectation of a rule in words, if there is something to say.
-fn expected(check: &Check, field: &Field) -> Option<String> {
-    let range = |range: &Range, field: Option<&Field>, unit: &str| {
+fn expected(check: &Check, field: &VmField) -> Option<String> {
+    let range = |range: &Range, field: Option<&VmField>, unit: &str| {
         let (min, max) = literals(range).ok()?;
         let shown = |number| amount::shown(number, field);
         match (min.map(shown), max.map(shown)) {
@@ -195,7 +196,7 @@ fn expected(check: &Check, field: &Field) -> Option<String> {
     }
 }
 
-fn steps(path: &Path) -> Result<&[Step], String> {
+fn steps(path: &JsonPath) -> Result<&[JsonPathStep], String> {
     path.steps().ok_or_else(|| match path.parts.as_slice() {
         [TemplatePart::Expression(_)] => format!("the path {} does not begin with a dot", path.text),
         _ => format!("the path {} contains more than one expression", path.text),
@@ -205,7 +206,7 @@ fn steps(path: &Path) -> Result<&[Step], String> {
 /// A CEL expression and the field that it refers to.
 struct CelPlace {
     text: String,
-    field: &'static Field,
+    field: &'static VmField,
 }
 
 impl CelPlace {
@@ -247,7 +248,7 @@ impl CelPlace {
     }
 }
 
-fn zero(field: &Field) -> &'static str {
+fn zero(field: &VmField) -> &'static str {
     match field.kind {
         FieldKind::Boolean => "false",
         FieldKind::Integer | FieldKind::Quantity | FieldKind::IntOrString => "0",
@@ -264,30 +265,30 @@ fn index(slice: &Slice) -> Option<i64> {
     slice.start.filter(|&start| slice.single && start >= 0)
 }
 
-fn unsupported(step: &Step) -> String {
+fn unsupported(step: &JsonPathStep) -> String {
     let what = match step {
-        Step::Slice(_) => "slices and indexes from the end",
-        Step::Filter(_) => "filters",
-        Step::Union(_) => "unions",
-        Step::Recursive => "`..`",
-        Step::Wildcard => "`.*`",
-        Step::Literal(_) | Step::Identifier(_) | Step::Field(_) => "literals",
+        JsonPathStep::Slice(_) => "slices and indexes from the end",
+        JsonPathStep::Filter(_) => "filters",
+        JsonPathStep::Union(_) => "unions",
+        JsonPathStep::Recursive => "`..`",
+        JsonPathStep::Wildcard => "`.*`",
+        JsonPathStep::Literal(_) | JsonPathStep::Identifier(_) | JsonPathStep::Field(_) => "literals",
     };
     format!("paths with {what} are not exported")
 }
 
 /// An expression that is true if a path has a result.
-fn exists(place: &CelPlace, steps: &[Step], depth: usize) -> Result<String, String> {
+fn exists(place: &CelPlace, steps: &[JsonPathStep], depth: usize) -> Result<String, String> {
     let Some((step, rest)) = steps.split_first() else { return Ok("true".to_owned()) };
     match step {
-        Step::Field(name) => {
+        JsonPathStep::Field(name) => {
             let (child, present) = place.key(name)?;
             if rest.is_empty() && child.field.has_default() {
                 return Ok("true".to_owned());
             }
             Ok(and(&[present, exists(&child, rest, depth)?]))
         }
-        Step::Slice(slice) if is_all(slice) => {
+        JsonPathStep::Slice(slice) if is_all(slice) => {
             let variable = format!("x{depth}");
             let item = place.item(variable.clone())?;
             match exists(&item, rest, depth + 1)?.as_str() {
@@ -295,7 +296,7 @@ fn exists(place: &CelPlace, steps: &[Step], depth: usize) -> Result<String, Stri
                 inner => Ok(format!("{}.exists({variable}, {inner})", place.text)),
             }
         }
-        Step::Slice(slice) => {
+        JsonPathStep::Slice(slice) => {
             let Some(index) = index(slice) else { return Err(unsupported(step)) };
             let item = place.item(format!("{}[{index}]", place.text))?;
             Ok(and(&[format!("size({}) > {index}", place.text), exists(&item, rest, depth)?]))
@@ -311,18 +312,18 @@ enum Presence {
     Exists,
 }
 
-type Test<'a> = dyn Fn(&str, &'static Field) -> Result<String, String> + 'a;
+type Test<'a> = dyn Fn(&str, &'static VmField) -> Result<String, String> + 'a;
 
 /// An expression that is true if a path has results and all of them pass.
-fn holds(steps: &[Step], test: &Test<'_>, known: Presence) -> Result<String, String> {
+fn holds(steps: &[JsonPathStep], test: &Test<'_>, known: Presence) -> Result<String, String> {
     let root = CelPlace::root();
-    let plain = steps.iter().all(|step| matches!(step, Step::Field(_)));
-    if plain && let Some((Step::Field(last), parents)) = steps.split_last() {
+    let plain = steps.iter().all(|step| matches!(step, JsonPathStep::Field(_)));
+    if plain && let Some((JsonPathStep::Field(last), parents)) = steps.split_last() {
         // A scalar with a default has it even if its parent is absent.
         let mut place = root;
         let mut guards = Vec::new();
         for step in parents {
-            let Step::Field(name) = step else { continue };
+            let JsonPathStep::Field(name) = step else { continue };
             let (child, present) = place.key(name)?;
             guards.push(present);
             place = child;
@@ -350,10 +351,16 @@ fn holds(steps: &[Step], test: &Test<'_>, known: Presence) -> Result<String, Str
 
 /// An expression that is true if all results pass, also if there are none. Up to the first list,
 /// fields are known to exist or are tested.
-fn all(place: &CelPlace, steps: &[Step], depth: usize, test: &Test<'_>, known: Presence) -> Result<String, String> {
+fn all(
+    place: &CelPlace,
+    steps: &[JsonPathStep],
+    depth: usize,
+    test: &Test<'_>,
+    known: Presence,
+) -> Result<String, String> {
     let Some((step, rest)) = steps.split_first() else { return test(&place.text, place.field) };
     match step {
-        Step::Field(name) => {
+        JsonPathStep::Field(name) => {
             let (child, present) = place.key(name)?;
             if rest.is_empty() && child.field.has_default() {
                 return test(&child.or_default(&present), child.field);
@@ -364,7 +371,7 @@ fn all(place: &CelPlace, steps: &[Step], depth: usize, test: &Test<'_>, known: P
                 inner => Ok(format!("(!({present}) || {inner})")),
             }
         }
-        Step::Slice(slice) if is_all(slice) => {
+        JsonPathStep::Slice(slice) if is_all(slice) => {
             let variable = format!("x{depth}");
             let item = place.item(variable.clone())?;
             match all(&item, rest, depth + 1, test, Presence::Nothing)?.as_str() {
@@ -372,7 +379,7 @@ fn all(place: &CelPlace, steps: &[Step], depth: usize, test: &Test<'_>, known: P
                 inner => Ok(format!("{}.all({variable}, {inner})", place.text)),
             }
         }
-        Step::Slice(slice) => {
+        JsonPathStep::Slice(slice) => {
             let Some(index) = index(slice) else { return Err(unsupported(step)) };
             let item = place.item(format!("{}[{index}]", place.text))?;
             all(&item, rest, depth, test, known)
@@ -479,7 +486,7 @@ fn bounds(value: &str, min: Bound<'_>, max: Bound<'_>) -> Vec<String> {
     parts
 }
 
-fn integer(value: &str, field: &Field, min: Bound<'_>, max: Bound<'_>) -> Result<String, String> {
+fn integer(value: &str, field: &VmField, min: Bound<'_>, max: Bound<'_>) -> Result<String, String> {
     match field.kind {
         FieldKind::Integer => Ok(and(&bounds(value, min, max))),
         FieldKind::Quantity => {

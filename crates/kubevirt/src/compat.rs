@@ -10,7 +10,7 @@ use ytterby_regexp::Regexp;
 use crate::budget::{Budget, Exhausted};
 use crate::json::{self, JsonKind, Node};
 use crate::jsonpath::eval::{self, FoundValue, PathResult, World};
-use crate::jsonpath::{Literal, PREFIX, Path};
+use crate::jsonpath::{JsonPath, Literal, PREFIX};
 use crate::schema::FieldKind;
 use crate::value::Value;
 
@@ -29,9 +29,9 @@ pub struct ReferenceRule {
     /// If empty, evaluation fails.
     pub message: String,
     /// If absent, the reference crashes.
-    pub path: Option<Path>,
+    pub path: Option<JsonPath>,
     /// The condition.
-    pub valid: Option<Path>,
+    pub valid: Option<JsonPath>,
     /// Whether a violation is only logged.
     pub just_warning: bool,
     min: Option<Number>,
@@ -47,13 +47,13 @@ pub struct ReferenceRule {
 #[derive(Clone, Debug)]
 enum Number {
     Int(i64),
-    Path(Path),
+    Path(JsonPath),
 }
 
 #[derive(Clone, Debug)]
 enum Text {
     Literal(String),
-    Path(Path),
+    Path(JsonPath),
 }
 
 /// The result of one rule.
@@ -177,7 +177,8 @@ fn member(rule: &mut ReferenceRule, key: &str, node: &Node) -> Result<(), String
         JsonKind::Null => Ok(None),
         _ => Err(unmarshal(node, &place, "string")),
     };
-    let path = || -> Result<Path, String> { Path::parse(&string()?.unwrap_or_default()).map_err(|error| error.go) };
+    let path =
+        || -> Result<JsonPath, String> { JsonPath::parse(&string()?.unwrap_or_default()).map_err(|error| error.go) };
     let number = || -> Result<Option<Number>, String> {
         if null {
             return Ok(None);
@@ -190,7 +191,7 @@ fn member(rule: &mut ReferenceRule, key: &str, node: &Node) -> Result<(), String
         }
         let wrapped = |text: String| format!("cannot unmarshall IntOrPath from JSON: {text}");
         match node.as_str() {
-            Some(text) => Ok(Some(Number::Path(Path::parse(text).map_err(|error| wrapped(error.go))?))),
+            Some(text) => Ok(Some(Number::Path(JsonPath::parse(text).map_err(|error| wrapped(error.go))?))),
             None => Err(wrapped(unmarshal(node, "value", "string"))),
         }
     };
@@ -217,7 +218,7 @@ fn member(rule: &mut ReferenceRule, key: &str, node: &Node) -> Result<(), String
                 for node in nodes {
                     rule.values.push(match &node.kind {
                         JsonKind::String(text) if text.starts_with(PREFIX) => {
-                            Text::Path(Path::parse(text).map_err(|error| error.go)?)
+                            Text::Path(JsonPath::parse(text).map_err(|error| error.go)?)
                         }
                         JsonKind::String(text) => Text::Literal(text.to_string()),
                         JsonKind::Null => Text::Literal(String::new()),
@@ -333,7 +334,7 @@ fn verdict<'a>(rule: &'a ReferenceRule, vm: Subject<'_>, patterns: &mut HashMap<
 }
 
 /// Finds values in the VM, or otherwise in the reference's VM with all fields set.
-fn find<'a>(path: &'a Path, vm: Subject<'a>) -> Result<Vec<(PathResult<'a>, World)>, String> {
+fn find<'a>(path: &'a JsonPath, vm: Subject<'a>) -> Result<Vec<(PathResult<'a>, World)>, String> {
     for world in [World::Struct, World::ReferenceVm] {
         if let Ok(items) = eval::find_within(path, vm.value, world, vm.budget) {
             return Ok(items.into_iter().map(|item| (item, world)).collect());
@@ -342,11 +343,11 @@ fn find<'a>(path: &'a Path, vm: Subject<'a>) -> Result<Vec<(PathResult<'a>, Worl
     Err(INVALID_PATH.to_owned())
 }
 
-fn strings(path: &Path, vm: Subject<'_>) -> Result<Vec<String>, String> {
+fn strings(path: &JsonPath, vm: Subject<'_>) -> Result<Vec<String>, String> {
     Ok(find(path, vm)?.iter().map(|(item, world)| go_string(item, *world)).collect())
 }
 
-fn ints(path: &Path, vm: Subject<'_>) -> Result<Vec<i64>, String> {
+fn ints(path: &JsonPath, vm: Subject<'_>) -> Result<Vec<i64>, String> {
     find(path, vm)?.iter().map(|(item, _)| go_int(item)).collect()
 }
 
@@ -354,7 +355,7 @@ fn ints(path: &Path, vm: Subject<'_>) -> Result<Vec<i64>, String> {
 pub type Probe = (usize, Result<Vec<i64>, String>, Vec<String>);
 
 /// Results of a path on the VM alone, to compare with recorded cases.
-pub fn probe(path: &Path, vm: &Value) -> Result<Probe, String> {
+pub fn probe(path: &JsonPath, vm: &Value) -> Result<Probe, String> {
     let items = eval::find(path, vm, World::Struct).map_err(|_| INVALID_PATH.to_owned())?;
     let ints = items.iter().map(go_int).collect();
     let strings = items.iter().map(|item| go_string(item, World::Struct)).collect();
@@ -530,7 +531,7 @@ fn includes((min, max): Bounds, value: i64) -> bool {
     min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max)
 }
 
-fn integers(path: &Path, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, String), String> {
+fn integers(path: &JsonPath, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, String), String> {
     let values = some(ints(path, vm)?)?;
     if values.iter().all(|&value| includes(bounds, value)) {
         let shown: Vec<String> = values.iter().map(i64::to_string).collect();
@@ -547,7 +548,7 @@ fn integers(path: &Path, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, Strin
     Ok((false, joined(&complaints, ", ")))
 }
 
-fn lengths(path: &Path, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, String), String> {
+fn lengths(path: &JsonPath, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, String), String> {
     let values = some(strings(path, vm)?)?;
     let satisfied = values.iter().all(|value| includes(bounds, value.len() as i64));
     // The misspelling is the reference's.
@@ -556,7 +557,7 @@ fn lengths(path: &Path, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, String
     Ok((satisfied, format!("{text} {}", interval(bounds))))
 }
 
-fn choices(path: &Path, vm: Subject<'_>, allowed: &[String]) -> Result<(bool, String), String> {
+fn choices(path: &JsonPath, vm: Subject<'_>, allowed: &[String]) -> Result<(bool, String), String> {
     let values = some(strings(path, vm)?)?;
     let index: HashSet<&str> = allowed.iter().map(String::as_str).collect();
     let (values_text, allowed_text) = (joined(&values, ", "), allowed.join(", "));
@@ -567,7 +568,7 @@ fn choices(path: &Path, vm: Subject<'_>, allowed: &[String]) -> Result<(bool, St
     })
 }
 
-fn match_all(path: &Path, vm: Subject<'_>, regex: &Regexp, pattern: &str) -> Result<(bool, String), String> {
+fn match_all(path: &JsonPath, vm: Subject<'_>, regex: &Regexp, pattern: &str) -> Result<(bool, String), String> {
     let values = some(strings(path, vm)?)?;
     let text = joined(&values, ", ");
     let work = values.iter().map(|value| USUAL_MATCH + value.len() as u64).sum();

@@ -1,7 +1,7 @@
 //! Evaluates rules on a VM as `docs/kubevirt.md` (*Rules*) specifies. The reference deviates: see
 //! `tests/specification.rs`.
 //!
-//! Every rule has one [`Outcome`]. A rule with `justWarning` never fails the VM, neither by a
+//! Every rule has one [`RuleOutcome`]. A rule with `justWarning` never fails the VM, neither by a
 //! violation nor by an error in its evaluation; a rule that is wrong itself (no path, a duplicate
 //! name) always does.
 
@@ -10,10 +10,10 @@ use ytterby_text::{Decimal, quantity};
 use crate::amount;
 use crate::budget::{Budget, Exhausted};
 use crate::jsonpath::eval::{self, FoundValue, Missing, PathResult, World};
-use crate::jsonpath::{Path, Step, TemplatePart};
+use crate::jsonpath::{JsonPath, JsonPathStep, TemplatePart};
 use crate::pattern::Pattern;
 use crate::rules::{Argument, Check, EntryState, Range, Rule, RuleEntry, Rules};
-use crate::schema::{self, Field, FieldKind, Target};
+use crate::schema::{self, FieldKind, PathTarget, VmField};
 use crate::trail::{Key, trail};
 use crate::value::{BRIEF, Value, brief, cut, quoted};
 
@@ -53,7 +53,7 @@ impl Status {
 
 /// The result of one rule.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
+pub struct RuleOutcome {
     /// The rule's name; its index (`#2`) if it has none; empty if the outcome is not about a rule.
     pub rule: String,
     /// The result.
@@ -83,23 +83,23 @@ pub enum Sizing {
 }
 
 /// Whether there is neither a violation nor an error.
-pub fn is_valid(outcomes: &[Outcome]) -> bool {
+pub fn is_valid(outcomes: &[RuleOutcome]) -> bool {
     !outcomes.iter().any(|outcome| matches!(outcome.status, Status::Violation | Status::Error))
 }
 
 /// Evaluates all rules on a VM.
-pub fn evaluate(rules: &Rules, vm: &Value, sizing: &Sizing) -> Vec<Outcome> {
+pub fn evaluate(rules: &Rules, vm: &Value, sizing: &Sizing) -> Vec<RuleOutcome> {
     evaluate_within(rules, vm, sizing, &Budget::default()).unwrap_or_default()
 }
 
 /// Evaluates all rules on a VM. A rule without remaining steps is an error; `None` if the time limit
 /// is reached.
-pub fn evaluate_within(rules: &Rules, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Option<Vec<Outcome>> {
+pub fn evaluate_within(rules: &Rules, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Option<Vec<RuleOutcome>> {
     if rules.entries.is_empty() {
         return Some(Vec::new());
     }
     if vm.at(&["spec", "template"]).is_none() {
-        return Some(vec![Outcome {
+        return Some(vec![RuleOutcome {
             rule: String::new(),
             status: Status::Error,
             path: ".spec.template".to_owned(),
@@ -115,10 +115,10 @@ pub fn evaluate_within(rules: &Rules, vm: &Value, sizing: &Sizing, budget: &Budg
 }
 
 /// The outcomes without a VM: only rules that are wrong themselves are errors.
-pub fn untried(rules: &Rules, why: &str) -> Vec<Outcome> {
+pub fn untried(rules: &Rules, why: &str) -> Vec<RuleOutcome> {
     let nothing = Value::Null;
     let untried = |entry: &RuleEntry| match &entry.state {
-        EntryState::Rule(rule) => Outcome {
+        EntryState::Rule(rule) => RuleOutcome {
             rule: entry.label(),
             status: Status::Skipped,
             path: rule.path.text.to_string(),
@@ -149,8 +149,8 @@ pub fn complete_cpu(vm: &mut Value) {
     }
 }
 
-fn outcome(entry: &RuleEntry, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Outcome {
-    let result = |status, path: &str, message: &str, detail: String| Outcome {
+fn outcome(entry: &RuleEntry, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> RuleOutcome {
+    let result = |status, path: &str, message: &str, detail: String| RuleOutcome {
         rule: entry.label(),
         status,
         path: path.to_owned(),
@@ -164,26 +164,26 @@ fn outcome(entry: &RuleEntry, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) 
         EntryState::Broken { faults, path, message } => {
             let detail: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
             let offset = faults.first().map(|fault| fault.offset);
-            Outcome { offset, ..result(Status::Error, path, message, detail.join("; ")) }
+            RuleOutcome { offset, ..result(Status::Error, path, message, detail.join("; ")) }
         }
         EntryState::UnknownKind { kind, offset, message } => {
             let detail = format!("unknown kind of rule {}; the rule is ignored", quoted(kind));
-            Outcome { offset: Some(*offset), ..result(Status::Warning, "", message, detail) }
+            RuleOutcome { offset: Some(*offset), ..result(Status::Warning, "", message, detail) }
         }
         EntryState::Rule(rule) => {
             if let Some(LeftOut { why, notable }) = left_out(rule, vm, sizing, budget) {
                 let value = notable.then(|| trail(vm, &rule.path, None));
-                return Outcome { notable, value, ..result(Status::Skipped, &rule.path.text, &rule.message, why) };
+                return RuleOutcome { notable, value, ..result(Status::Skipped, &rule.path.text, &rule.message, why) };
             }
             let (status, detail, value) = match apply(rule, vm, budget) {
                 Ok(RuleResult::Satisfied(detail)) => (Status::Ok, detail, None),
                 Ok(RuleResult::Broken(detail, near)) => (Status::Violation, detail, Some(trail(vm, &rule.path, near))),
-                Err(Problem { detail, blamed }) => {
+                Err(RuleProblem { detail, blamed }) => {
                     (Status::Error, detail, blamed.map(|(path, near)| trail(vm, path, near)))
                 }
             };
             let status = if rule.just_warning && status != Status::Ok { Status::Warning } else { status };
-            Outcome { value, ..result(status, &rule.path.text, &rule.message, detail) }
+            RuleOutcome { value, ..result(status, &rule.path.text, &rule.message, detail) }
         }
     }
 }
@@ -203,7 +203,7 @@ fn left_out(rule: &Rule, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Op
         return Some(LeftOut { why: format!("{} does not exist in this VM", valid.text), notable: false });
     }
     if let Sizing::Instancetype(name) = sizing {
-        let unset = |path: &&Path| path.steps().is_some_and(is_size) && find(path, vm, budget).is_err();
+        let unset = |path: &&JsonPath| path.steps().is_some_and(is_size) && find(path, vm, budget).is_err();
         let mut paths = std::iter::once(&rule.path).chain(argument_paths(&rule.check));
         if paths.any(|path| unset(&path)) {
             let why = format!("cpu and memory come from the instance type {name}, which was not given");
@@ -214,8 +214,8 @@ fn left_out(rule: &Rule, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Op
 }
 
 /// Paths among the arguments.
-pub(crate) fn argument_paths(check: &Check) -> impl Iterator<Item = &Path> {
-    fn path<T>(argument: &Argument<T>) -> Option<&Path> {
+pub(crate) fn argument_paths(check: &Check) -> impl Iterator<Item = &JsonPath> {
+    fn path<T>(argument: &Argument<T>) -> Option<&JsonPath> {
         match argument {
             Argument::Path(path) => Some(path),
             Argument::Literal(_) => None,
@@ -233,8 +233,10 @@ pub(crate) fn argument_paths(check: &Check) -> impl Iterator<Item = &Path> {
 }
 
 /// Whether a path is about something that an instance type sets.
-pub(crate) fn is_size(steps: &[Step]) -> bool {
-    let [Step::Field(spec), Step::Field(domain), Step::Field(part), ..] = steps else { return false };
+pub(crate) fn is_size(steps: &[JsonPathStep]) -> bool {
+    let [JsonPathStep::Field(spec), JsonPathStep::Field(domain), JsonPathStep::Field(part), ..] = steps else {
+        return false;
+    };
     spec == "spec" && domain == "domain" && matches!(part.as_str(), "cpu" | "memory" | "resources")
 }
 
@@ -245,24 +247,24 @@ enum RuleResult<'a> {
 }
 
 /// The reason that a rule could not be applied.
-struct Problem<'a> {
+struct RuleProblem<'a> {
     detail: String,
     /// The path and the value, if any, that are responsible; `None` if the rule itself is
     /// wrong.
-    blamed: Option<(&'a Path, Option<&'a Value>)>,
+    blamed: Option<(&'a JsonPath, Option<&'a Value>)>,
 }
 
-impl From<String> for Problem<'_> {
+impl From<String> for RuleProblem<'_> {
     fn from(detail: String) -> Self {
-        Problem { detail, blamed: None }
+        RuleProblem { detail, blamed: None }
     }
 }
 
-fn find<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<Vec<PathResult<'a>>, Missing> {
+fn find<'a>(path: &'a JsonPath, vm: &'a Value, budget: &Budget<'_>) -> Result<Vec<PathResult<'a>>, Missing> {
     eval::find_within(path, vm, World::Specification, budget)
 }
 
-fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<RuleResult<'a>, Problem<'a>> {
+fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<RuleResult<'a>, RuleProblem<'a>> {
     if budget.is_exhausted() {
         return Err(Exhausted::message().into());
     }
@@ -290,7 +292,7 @@ fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<RuleR
                 Some(Argument::Literal(pattern)) => Some(pattern.as_ref().map_err(|fault| fault.message.clone())?),
                 Some(Argument::Path(path)) => {
                     let item = single(path, vm, budget)?;
-                    let blame = |detail| Problem { detail, blamed: Some((path, item.near)) };
+                    let blame = |detail| RuleProblem { detail, blamed: Some((path, item.near)) };
                     looked_up = Pattern::new(&text_of(&item).map_err(blame)?).map_err(blame)?;
                     Some(&looked_up)
                 }
@@ -308,27 +310,27 @@ struct PathResults<'a> {
 }
 
 /// Results on the VM; for a scalar whose parent is absent, its default.
-fn lookup<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<PathResults<'a>, Problem<'a>> {
+fn lookup<'a>(path: &'a JsonPath, vm: &'a Value, budget: &Budget<'_>) -> Result<PathResults<'a>, RuleProblem<'a>> {
     match find(path, vm, budget) {
         Ok(items) if items.is_empty() => {
             let text = &path.text;
             let detail =
                 format!("{text} has no values in this VM: the list is empty (add `valid` to skip the rule then)");
-            Err(Problem { detail, blamed: Some((path, None)) })
+            Err(RuleProblem { detail, blamed: Some((path, None)) })
         }
         Ok(items) => Ok(PathResults { items, remark: String::new() }),
         Err(missing) => {
             if matches!(missing, Missing::Field(_))
                 && let Some(names) = path.fields()
-                && let Target::Field(field) = schema::target(path.steps().unwrap_or_default())
+                && let PathTarget::Field(field) = schema::target(path.steps().unwrap_or_default())
                 && field.has_default()
             {
                 let items = vec![PathResult { seen: FoundValue::Unset, field: Some(field), near: None }];
                 return Ok(PathResults { items, remark: format!(" ({} is not set)", first_absent(vm, &names)) });
             }
-            let misspelled = matches!(path.steps().map(schema::target), None | Some(Target::Unknown { .. }));
+            let misspelled = matches!(path.steps().map(schema::target), None | Some(PathTarget::Unknown { .. }));
             let blamed = (!misspelled && !matches!(missing, Missing::Other(_))).then_some((path, None));
-            Err(Problem { detail: not_found(path, vm, &missing), blamed })
+            Err(RuleProblem { detail: not_found(path, vm, &missing), blamed })
         }
     }
 }
@@ -349,14 +351,14 @@ fn first_absent(vm: &Value, names: &[&str]) -> String {
 }
 
 /// Explains why a path has no results: misspelled, or unset.
-fn not_found(path: &Path, vm: &Value, missing: &Missing) -> String {
+fn not_found(path: &JsonPath, vm: &Value, missing: &Missing) -> String {
     match missing {
         Missing::Other(reason) => return format!("{}: {reason}", path.text),
         Missing::Bounds(reason) => return format!("path not found in VM: {}: there is no {reason}", path.text),
         Missing::Field(_) => {}
     }
     match path.steps().map(schema::target) {
-        Some(Target::Unknown { name, nearest, parent }) => {
+        Some(PathTarget::Unknown { name, nearest, parent }) => {
             let elsewhere = schema::below(parent, &name).map(|field| format!("; did you mean `{}`?", field.path));
             let parent = if parent.path.is_empty() { "a VM's template" } else { parent.path };
             let guess = nearest.map(|nearest| format!("; did you mean `{nearest}`?"));
@@ -376,7 +378,7 @@ fn not_found(path: &Path, vm: &Value, missing: &Missing) -> String {
 }
 
 /// The only result of an argument's path.
-fn single<'a>(path: &'a Path, vm: &'a Value, budget: &Budget<'_>) -> Result<PathResult<'a>, Problem<'a>> {
+fn single<'a>(path: &'a JsonPath, vm: &'a Value, budget: &Budget<'_>) -> Result<PathResult<'a>, RuleProblem<'a>> {
     let found = lookup(path, vm, budget)?;
     match found.items.as_slice() {
         [item] => Ok(*item),
@@ -390,7 +392,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of<'a>(range: &'a Range, vm: &'a Value, budget: &Budget<'_>) -> Result<Bounds, Problem<'a>> {
+    fn of<'a>(range: &'a Range, vm: &'a Value, budget: &Budget<'_>) -> Result<Bounds, RuleProblem<'a>> {
         let bound = |argument: &'a Option<Argument<Decimal>>| match argument {
             None => Ok(None),
             Some(Argument::Literal(value)) => Ok(Some(value.clone())),
@@ -398,14 +400,14 @@ impl Bounds {
                 let item = single(path, vm, budget)?;
                 number(&item).map(|(value, _)| Some(value)).map_err(|what| {
                     let detail = format!("the argument {} must be a number, found {what}", path.text);
-                    Problem { detail, blamed: Some((path, item.near)) }
+                    RuleProblem { detail, blamed: Some((path, item.near)) }
                 })
             }
         };
         Ok(Bounds { min: bound(&range.min)?, max: bound(&range.max)? })
     }
 
-    fn show(&self, field: Option<&Field>) -> String {
+    fn show(&self, field: Option<&VmField>) -> String {
         let amount = |number| amount::shown(number, field);
         match (&self.min, &self.max) {
             (Some(min), Some(max)) => format!("between {} and {}", amount(min), amount(max)),
@@ -438,7 +440,7 @@ fn number(item: &PathResult<'_>) -> Result<(Decimal, String), String> {
 fn what(item: &PathResult<'_>) -> String {
     match item.seen {
         FoundValue::Given(value) => value.what().to_owned(),
-        _ => item.field.map_or("nothing", |field: &Field| field.kind.what()).to_owned(),
+        _ => item.field.map_or("nothing", |field: &VmField| field.kind.what()).to_owned(),
     }
 }
 
@@ -457,8 +459,8 @@ struct UnfitValue<'a> {
 }
 
 impl<'a> UnfitValue<'a> {
-    fn at(self, path: &'a Path) -> Problem<'a> {
-        Problem { detail: self.detail, blamed: Some((path, self.near)) }
+    fn at(self, path: &'a JsonPath) -> RuleProblem<'a> {
+        RuleProblem { detail: self.detail, blamed: Some((path, self.near)) }
     }
 }
 
@@ -533,7 +535,7 @@ fn choices<'a>(
     values: &'a [Argument<Box<str>>],
     vm: &'a Value,
     budget: &Budget<'_>,
-) -> Result<Vec<String>, Problem<'a>> {
+) -> Result<Vec<String>, RuleProblem<'a>> {
     let mut allowed = Vec::with_capacity(values.len());
     for value in values {
         match value {
@@ -542,7 +544,7 @@ fn choices<'a>(
                 for item in &lookup(path, vm, budget)?.items {
                     let text = text_of(item).map_err(|what| {
                         let detail = format!("the argument {}: {what}", path.text);
-                        Problem { detail, blamed: Some((path, item.near)) }
+                        RuleProblem { detail, blamed: Some((path, item.near)) }
                     });
                     allowed.push(text?);
                 }

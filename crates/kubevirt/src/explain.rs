@@ -2,9 +2,9 @@
 
 use crate::amount;
 use crate::evaluate::CPU_COUNTS;
-use crate::jsonpath::Path;
+use crate::jsonpath::JsonPath;
 use crate::rules::{Argument, Check, EntryState, Range, RuleEntry};
-use crate::schema::{self, Field, Target};
+use crate::schema::{self, PathTarget, VmField};
 use crate::value::quoted;
 use ytterby_text::Decimal;
 
@@ -21,7 +21,7 @@ pub fn sentences(entry: &RuleEntry) -> Vec<String> {
         }
     };
     let field = match rule.path.steps().map(schema::target) {
-        Some(Target::Field(field)) => Some(field),
+        Some(PathTarget::Field(field)) => Some(field),
         _ => None,
     };
     let every = if rule.path.fields().is_some() { "The value at" } else { "Every value at" };
@@ -50,7 +50,7 @@ pub fn sentences(entry: &RuleEntry) -> Vec<String> {
         sentences.push(format!("Where {} does not exist, the rule does not apply.", valid.text));
     }
     let failure = if rule.just_warning { "the rule gives a warning" } else { "the rule is in error" };
-    let is_unknown = matches!(rule.path.steps().map(schema::target), Some(Target::Unknown { .. }));
+    let is_unknown = matches!(rule.path.steps().map(schema::target), Some(PathTarget::Unknown { .. }));
     sentences.push(unset(&rule.path, rule.valid.as_ref(), failure));
     sentences.push(match (rule.just_warning, is_unknown) {
         (true, true) => String::new(),
@@ -63,27 +63,29 @@ pub fn sentences(entry: &RuleEntry) -> Vec<String> {
 }
 
 /// The meaning of an unset value for a rule that applies.
-fn unset(path: &Path, valid: Option<&Path>, failure: &str) -> String {
+fn unset(path: &JsonPath, valid: Option<&JsonPath>, failure: &str) -> String {
     // If the rule applies, the value or its parent exists.
     if valid.is_some_and(|valid| valid.text == path.text) {
         return String::new();
     }
     let holds = |parent: &str| valid.is_some_and(|valid| &*valid.text == parent);
     match path.steps().map(schema::target) {
-        Some(Target::Field(field)) if CPU_COUNTS.contains(&field.path) && holds(".spec.domain.cpu") => {
+        Some(PathTarget::Field(field)) if CPU_COUNTS.contains(&field.path) && holds(".spec.domain.cpu") => {
             "Where it is not set, it counts as 1.".to_owned()
         }
-        Some(Target::Field(field)) if CPU_COUNTS.contains(&field.path) => {
+        Some(PathTarget::Field(field)) if CPU_COUNTS.contains(&field.path) => {
             "Where it is not set, it counts as 1, or as 0 in a VM without `cpu`.".to_owned()
         }
-        Some(Target::Field(field)) if field.has_default() && path.fields().is_some() => {
+        Some(PathTarget::Field(field)) if field.has_default() && path.fields().is_some() => {
             let value = crate::jsonpath::eval::default(field).map_or(String::new(), |value| value.to_string());
             format!("Where it is not set, it counts as {value}.")
         }
-        Some(Target::Field(_)) if path.fields().is_some() => format!("Where it is not set, {failure}."),
-        Some(Target::Field(_)) => format!("Where there is no such value, {failure}."),
-        Some(Target::Unknown { name, .. }) => format!("VMs have no field `{name}`: where the rule applies, {failure}."),
-        Some(Target::Open) | None => String::new(),
+        Some(PathTarget::Field(_)) if path.fields().is_some() => format!("Where it is not set, {failure}."),
+        Some(PathTarget::Field(_)) => format!("Where there is no such value, {failure}."),
+        Some(PathTarget::Unknown { name, .. }) => {
+            format!("VMs have no field `{name}`: where the rule applies, {failure}.")
+        }
+        Some(PathTarget::Open) | None => String::new(),
     }
 }
 
@@ -99,7 +101,7 @@ fn counted(number: String, unit: &str) -> String {
     if number == "1" { format!("1{}", unit.replacen("characters", "character", 1)) } else { number + unit }
 }
 
-fn range_text(range: &Range, field: Option<&Field>, unit: &str) -> String {
+fn range_text(range: &Range, field: Option<&VmField>, unit: &str) -> String {
     let show = |bound: &Argument<Decimal>| argument(bound, |number| amount::shown(number, field));
     match (&range.min, &range.max) {
         (None, None) => String::new(),

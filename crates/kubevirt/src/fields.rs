@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use ytterby_text::quantity;
 use ytterby_text::spelling::{closest, nearest};
 
-use crate::schema::{self, Field, FieldKind, KUBEVIRT};
+use crate::schema::{self, FieldKind, KUBEVIRT, VmField};
 use crate::trail::Key;
 use crate::value::{Value, quoted};
 
@@ -93,7 +93,7 @@ struct FieldWalk<'a> {
     found: Vec<Misfit>,
     way: Vec<BorrowedKey<'a>>,
     /// The parents of the current field.
-    above: Vec<&'static Field>,
+    above: Vec<&'static VmField>,
 }
 
 impl<'a> FieldWalk<'a> {
@@ -110,7 +110,7 @@ impl<'a> FieldWalk<'a> {
         self.found.push(Misfit { id, keys, detail, may_be_newer: false });
     }
 
-    fn below(&mut self, name: &'a str, value: &'a Value, field: &'static Field) {
+    fn below(&mut self, name: &'a str, value: &'a Value, field: &'static VmField) {
         self.way.push(BorrowedKey::Name(name));
         self.value(value, field);
         self.way.pop();
@@ -160,7 +160,7 @@ impl<'a> FieldWalk<'a> {
         }
     }
 
-    fn value(&mut self, value: &'a Value, field: &'static Field) {
+    fn value(&mut self, value: &'a Value, field: &'static VmField) {
         match (field.kind, value) {
             (_, Value::Null) => {}
             (FieldKind::Object, Value::Object(entries)) => {
@@ -207,7 +207,7 @@ impl<'a> FieldWalk<'a> {
 
     /// A suggestion for an unknown name: a similar name, or the same name further in or further
     /// out.
-    fn hint(&self, field: &'static Field, name: &str) -> String {
+    fn hint(&self, field: &'static VmField, name: &str) -> String {
         if let Some(name) = guess(name, field.children().map(|child| child.name)) {
             return meant(name);
         }
@@ -243,7 +243,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// The reason that a value does not fit a field.
-fn unfit(value: &Value, field: &Field) -> Option<String> {
+fn unfit(value: &Value, field: &VmField) -> Option<String> {
     let whole = |value: &Value| match value {
         Value::Int(int) => Some(*int),
         Value::Float(float) if float.fract() == 0.0 && float.abs() < 1e18 => Some(*float as i128),

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use ytterby_text::gojson::{self, Build, Place, Problem, ReadError, Scalar};
+use ytterby_text::gojson::{self, Build, JsonContext, JsonProblem, ReadError, Scalar};
 
 use crate::value::Value;
 
@@ -99,8 +99,9 @@ impl JsonError {
         // An unexpected end is shown after the last token, not on a separate line.
         let offset = if found.is_none() { text.trim_end().len() } else { error.offset };
         let swallows = match error.problem {
-            Problem::Unexpected(_, Place::AfterKey | Place::AfterMember | Place::String) | Problem::End(_) => true,
-            Problem::Unexpected(..) | Problem::Depth(_) | Problem::Exceeded => false,
+            JsonProblem::Unexpected(_, JsonContext::AfterKey | JsonContext::AfterMember | JsonContext::String)
+            | JsonProblem::End(_) => true,
+            JsonProblem::Unexpected(..) | JsonProblem::Depth(_) | JsonProblem::Exceeded => false,
         };
         let here = found.filter(|&c| quote_name(c).is_some()).map(|c| (offset, c));
         let quote = here.or_else(|| {
@@ -128,20 +129,24 @@ impl JsonError {
             return format!("typographic quote {c} (U+{:04X} {name}) where JSON needs the straight quote \"", c as u32);
         }
         let place = match self.error.problem {
-            Problem::Unexpected(_, place) => place,
-            Problem::End(_) => {
+            JsonProblem::Unexpected(_, place) => place,
+            JsonProblem::End(_) => {
                 return "the JSON ends too early: a bracket, a brace or a quote is not closed".to_owned();
             }
-            Problem::Depth(_) => return format!("arrays and objects are nested deeper than {MAX_DEPTH}"),
-            Problem::Exceeded => return self.error.to_string(),
+            JsonProblem::Depth(_) => return format!("arrays and objects are nested deeper than {MAX_DEPTH}"),
+            JsonProblem::Exceeded => return self.error.to_string(),
         };
         match (self.found.unwrap_or_default(), place) {
             ('\u{feff}', _) => "there is a byte order mark (U+FEFF) before the JSON".to_owned(),
-            (']' | '}', Place::Value | Place::Key) => "there is a comma before the closing bracket".to_owned(),
-            ('"', Place::AfterMember | Place::AfterItem) => "a comma is missing before this string".to_owned(),
-            ('{', Place::AfterItem) => "a comma is missing between two rules".to_owned(),
+            (']' | '}', JsonContext::Value | JsonContext::Key) => {
+                "there is a comma before the closing bracket".to_owned()
+            }
+            ('"', JsonContext::AfterMember | JsonContext::AfterItem) => {
+                "a comma is missing before this string".to_owned()
+            }
+            ('{', JsonContext::AfterItem) => "a comma is missing between two rules".to_owned(),
             ('/' | '#', _) => "JSON has no comments".to_owned(),
-            (c, Place::String) => {
+            (c, JsonContext::String) => {
                 format!("control character U+{:04X} in a string; write it as an escape", c as u32)
             }
             (c, place) => format!("unexpected {} {place}", shown(c)),
@@ -154,8 +159,8 @@ impl JsonError {
             return Some("replace it by \" (U+0022); `lint --fix` straightens all of them".to_owned());
         }
         match (self.error.problem, self.found) {
-            (Problem::Unexpected(..), Some('\'')) => Some("JSON strings need double quotes".to_owned()),
-            (Problem::Unexpected(..), Some('\u{feff}' | ']' | '}' | '/' | '#')) => Some("remove it".to_owned()),
+            (JsonProblem::Unexpected(..), Some('\'')) => Some("JSON strings need double quotes".to_owned()),
+            (JsonProblem::Unexpected(..), Some('\u{feff}' | ']' | '}' | '/' | '#')) => Some("remove it".to_owned()),
             _ => None,
         }
     }

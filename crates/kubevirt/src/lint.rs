@@ -5,16 +5,16 @@
 
 use ytterby_regexp::Regexp;
 
-use crate::jsonpath::{Path, TemplatePart};
+use crate::jsonpath::{JsonPath, TemplatePart};
 use crate::pattern::VERTICAL_TAB;
 use crate::rules::{self, Argument, Check, EntryState, Range, Rule, RuleEntry, Unreadable};
-use crate::schema::{self, FieldKind, Target};
+use crate::schema::{self, FieldKind, PathTarget};
 use crate::shape;
 use crate::value::quoted;
 
 /// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Severity {
+pub enum LintSeverity {
     /// Useful to know.
     Note,
     /// Probably a mistake.
@@ -25,11 +25,11 @@ pub enum Severity {
 
 /// A mistake.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Finding {
+pub struct LintFinding {
     /// The kind of mistake: `unknown-path`.
     pub id: &'static str,
     /// Its severity.
-    pub severity: Severity,
+    pub severity: LintSeverity,
     /// The rule's name; empty if the finding is about the whole annotation.
     pub rule: String,
     /// The byte offset in the annotation.
@@ -44,7 +44,7 @@ pub struct Finding {
 #[derive(Clone, Debug)]
 pub struct Linted {
     /// In order of their offsets.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<LintFinding>,
     /// Whether the text could be parsed as rules.
     pub readable: bool,
 }
@@ -55,7 +55,7 @@ pub fn lint(text: &str) -> Linted {
         Ok(parsed) => parsed,
         Err(problem) => return Linted { findings: vec![unreadable(&problem)], readable: false },
     };
-    let mut findings: Vec<Finding> = strangers.iter().map(unreadable).collect();
+    let mut findings: Vec<LintFinding> = strangers.iter().map(unreadable).collect();
     for entry in &rules.entries {
         Linter { entry, findings: &mut findings }.entry();
     }
@@ -64,11 +64,11 @@ pub fn lint(text: &str) -> Linted {
 }
 
 /// The finding for an annotation that cannot be parsed.
-pub fn unreadable(problem: &Unreadable) -> Finding {
+pub fn unreadable(problem: &Unreadable) -> LintFinding {
     let quote = matches!(problem, Unreadable::Json(error) if error.quote.is_some());
-    Finding {
+    LintFinding {
         id: if quote { "typographic-quotes" } else { "unreadable" },
-        severity: Severity::Error,
+        severity: LintSeverity::Error,
         rule: String::new(),
         offset: problem.offset(),
         message: problem.message(),
@@ -78,31 +78,31 @@ pub fn unreadable(problem: &Unreadable) -> Finding {
 
 struct Linter<'a> {
     entry: &'a RuleEntry,
-    findings: &'a mut Vec<Finding>,
+    findings: &'a mut Vec<LintFinding>,
 }
 
 impl Linter<'_> {
-    fn add(&mut self, severity: Severity, id: &'static str, offset: usize, message: String, hint: Option<String>) {
-        self.findings.push(Finding { id, severity, rule: self.entry.label(), offset, message, hint });
+    fn add(&mut self, severity: LintSeverity, id: &'static str, offset: usize, message: String, hint: Option<String>) {
+        self.findings.push(LintFinding { id, severity, rule: self.entry.label(), offset, message, hint });
     }
 
     fn entry(&mut self) {
         for unknown in &self.entry.unknown_keys {
             let hint = unknown.nearest.map(|nearest| format!("did you mean `{nearest}`?"));
             let message = format!("unknown key {}; it is ignored", quoted(&unknown.key));
-            self.add(Severity::Warning, "unknown-key", unknown.offset, message, hint);
+            self.add(LintSeverity::Warning, "unknown-key", unknown.offset, message, hint);
         }
         match &self.entry.state {
             EntryState::Broken { faults, .. } => {
                 for fault in faults {
-                    self.add(Severity::Error, fault.id, fault.offset, fault.message.clone(), fault.hint.clone());
+                    self.add(LintSeverity::Error, fault.id, fault.offset, fault.message.clone(), fault.hint.clone());
                 }
             }
             EntryState::UnknownKind { kind, offset, .. } => {
                 let kinds = ["integer", "string", "enum", "regex"];
                 let hint = ytterby_text::spelling::nearest(kind, kinds).map(|kind| format!("did you mean `{kind}`?"));
                 let message = format!("unknown kind of rule {}; the rule is ignored", quoted(kind));
-                self.add(Severity::Warning, "unknown-rule-kind", *offset, message, hint);
+                self.add(LintSeverity::Warning, "unknown-rule-kind", *offset, message, hint);
             }
             EntryState::Rule(rule) => self.rule(rule),
         }
@@ -121,66 +121,66 @@ impl Linter<'_> {
         self.arguments(rule);
         for (key, offset) in &rule.unused {
             let message = format!("`{key}` means nothing to a rule of kind `{}`", rule.check.kind());
-            self.add(Severity::Warning, "unused-argument", *offset, message, None);
+            self.add(LintSeverity::Warning, "unused-argument", *offset, message, None);
         }
         for (offset, what) in &rule.extensions {
             let message = format!("{what} is an extension; the reference refuses all rules of the annotation then");
-            self.add(Severity::Note, "non-portable", *offset, message, None);
+            self.add(LintSeverity::Note, "non-portable", *offset, message, None);
         }
     }
 
     /// Checks that a path can have results.
-    fn path(&mut self, path: &Path, offset: usize) {
+    fn path(&mut self, path: &JsonPath, offset: usize) {
         let text = path.text.trim_start();
         let root =
             |hint: String| (format!("{} does not start at a VM's .spec.template", quoted(&path.text)), Some(hint));
         if let Some(rest) = text.strip_prefix(".spec.template").filter(|rest| !rest.starts_with(char::is_alphanumeric))
         {
             let (message, hint) = root(format!("paths start there already: write `{rest}`"));
-            return self.add(Severity::Error, "path-root", offset, message, hint);
+            return self.add(LintSeverity::Error, "path-root", offset, message, hint);
         }
         if text.starts_with(".objects") {
             let (message, hint) = root("leave out everything up to `.spec.template`".to_owned());
-            return self.add(Severity::Error, "path-root", offset, message, hint);
+            return self.add(LintSeverity::Error, "path-root", offset, message, hint);
         }
         if !text.is_empty() && !text.starts_with(['.', '[', '}']) {
             let (message, hint) = root(format!("begin with a dot: `.{text}`"));
-            return self.add(Severity::Error, "path-root", offset, message, hint);
+            return self.add(LintSeverity::Error, "path-root", offset, message, hint);
         }
         if path.parts.len() > 1 || path.parts.iter().any(|part| matches!(part, TemplatePart::Text(_))) {
             let message = format!("{} contains more than one expression", quoted(&path.text));
-            return self.add(Severity::Note, "several-expressions", offset, message, None);
+            return self.add(LintSeverity::Note, "several-expressions", offset, message, None);
         }
-        if let Some(Target::Unknown { parent, name, nearest }) = path.steps().map(schema::target) {
+        if let Some(PathTarget::Unknown { parent, name, nearest }) = path.steps().map(schema::target) {
             let elsewhere = schema::below(parent, &name);
             let parent = if parent.path.is_empty() { "a VM's template" } else { parent.path };
             let message = format!("{}: {parent} has no field `{name}`", path.text);
             let hint = elsewhere.map(|field| format!("`{name}` belongs to a VM's template at {}", field.path));
             let hint = nearest.map(|nearest| format!("did you mean `{nearest}`?")).or(hint);
-            self.add(Severity::Error, "unknown-path", offset, message, hint);
+            self.add(LintSeverity::Error, "unknown-path", offset, message, hint);
         }
     }
 
-    fn valid(&mut self, valid: &Path, offset: usize) {
-        let Some(Target::Field(field)) = valid.steps().map(schema::target) else { return };
+    fn valid(&mut self, valid: &JsonPath, offset: usize) {
+        let Some(PathTarget::Field(field)) = valid.steps().map(schema::target) else { return };
         // These exist in every VM; the parents of other fields may be absent.
         let always = [".spec", ".spec.domain"].contains(&field.path)
             || field.has_default() && field.path.matches('.').count() == 2 && field.path.starts_with(".spec.");
         if always {
             let message = format!("`valid` has no effect: {} exists in every VM", valid.text);
-            return self.add(Severity::Warning, "valid-without-effect", offset, message, None);
+            return self.add(LintSeverity::Warning, "valid-without-effect", offset, message, None);
         }
         let plain = valid.fields().is_some();
         if plain && (field.pointer || !field.kind.is_scalar()) && field.path.matches('.').count() <= 3 {
             let message = format!("the reference takes an absent {} for present and evaluates the rule", valid.text);
             let hint = Some("name a field inside of it to skip the rule everywhere".to_owned());
-            self.add(Severity::Note, "valid-in-reference", offset, message, hint);
+            self.add(LintSeverity::Note, "valid-in-reference", offset, message, hint);
         }
     }
 
     /// Checks that the kind of rule fits the field.
     fn kind(&mut self, rule: &Rule) {
-        let Some(Target::Field(field)) = rule.path.steps().map(schema::target) else { return };
+        let Some(PathTarget::Field(field)) = rule.path.steps().map(schema::target) else { return };
         let fits = match (&rule.check, field.kind) {
             (_, FieldKind::Object | FieldKind::Map | FieldKind::Array) => false,
             (Check::Integer(_), kind) => {
@@ -200,7 +200,7 @@ impl Linter<'_> {
                 (FieldKind::Array, Some(_)) => Some(format!("look at its items: `{}[*]`", rule.path.text)),
                 _ => None,
             };
-            self.add(Severity::Error, "wrong-kind", rule.path_offset, message, hint);
+            self.add(LintSeverity::Error, "wrong-kind", rule.path_offset, message, hint);
         }
     }
 
@@ -211,24 +211,24 @@ impl Linter<'_> {
         match &rule.check {
             Check::Integer(Range { min: None, max: None }) => {
                 let (message, hint) = none("`min` and `max`");
-                self.add(Severity::Error, "rule-without-arguments", at, message, hint);
+                self.add(LintSeverity::Error, "rule-without-arguments", at, message, hint);
             }
             Check::String(Range { min: None, max: None }) => {
                 let (message, hint) = none("`minLength` and `maxLength`");
-                self.add(Severity::Error, "rule-without-arguments", at, message, hint);
+                self.add(LintSeverity::Error, "rule-without-arguments", at, message, hint);
             }
             Check::Integer(range) | Check::String(range) => self.range(range),
             Check::Enum(values) if values.is_empty() => {
                 let message = "a rule of kind `enum` without `values` allows nothing".to_owned();
-                self.add(Severity::Error, "rule-without-arguments", at, message, None);
+                self.add(LintSeverity::Error, "rule-without-arguments", at, message, None);
             }
             Check::Enum(_) => {}
             Check::Regex(None) => {
                 let (message, hint) = none("`regex`");
-                self.add(Severity::Error, "rule-without-arguments", at, message, hint);
+                self.add(LintSeverity::Error, "rule-without-arguments", at, message, hint);
             }
             Check::Regex(Some(Argument::Literal(Err(fault)))) => {
-                self.add(Severity::Error, fault.id, fault.offset, fault.message.clone(), None);
+                self.add(LintSeverity::Error, fault.id, fault.offset, fault.message.clone(), None);
             }
             Check::Regex(Some(Argument::Literal(Ok(pattern)))) => self.regex(pattern.as_str()),
             Check::Regex(Some(Argument::Path(_))) => {}
@@ -240,7 +240,7 @@ impl Linter<'_> {
             && min > max
         {
             let message = format!("nothing is between {min} and {max}: no value satisfies the rule");
-            self.add(Severity::Error, "empty-range", self.entry.offset, message, None);
+            self.add(LintSeverity::Error, "empty-range", self.entry.offset, message, None);
         }
     }
 
@@ -253,24 +253,24 @@ impl Linter<'_> {
             );
             let hint = "let each part begin with a character that the one before cannot match, or make the group \
                         atomic: `(?>…)`";
-            self.add(Severity::Warning, "catastrophic-regex", at, message, Some(hint.to_owned()));
+            self.add(LintSeverity::Warning, "catastrophic-regex", at, message, Some(hint.to_owned()));
         }
         match Regexp::new(pattern.as_bytes()) {
             Err(error) => {
                 let reason = error.strip_prefix("error parsing regexp: ").unwrap_or(&error);
                 let message =
                     format!("the regular expression is PCRE only; RE2 (the reference, CEL) refuses it: {reason}");
-                self.add(Severity::Note, "regex-not-re2", at, message, None);
+                self.add(LintSeverity::Note, "regex-not-re2", at, message, None);
             }
             Ok(re) => {
                 if re.has_vertical_tab() {
                     let message = format!("RE2 reads the regular expression differently: {VERTICAL_TAB}");
-                    self.add(Severity::Note, "regex-differs-in-re2", at, message, None);
+                    self.add(LintSeverity::Note, "regex-differs-in-re2", at, message, None);
                 }
                 if !re.dollars().is_empty() {
                     let message = "`$` also matches before a final line feed; in RE2 (the reference, CEL) it does not";
                     let hint = Some("write `\\z` for the very end".to_owned());
-                    self.add(Severity::Note, "regex-differs-in-re2", at, message.to_owned(), hint);
+                    self.add(LintSeverity::Note, "regex-differs-in-re2", at, message.to_owned(), hint);
                 }
             }
         }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use ytterby_text::{Decimal, quantity, spelling};
 
 use crate::json::{self, JsonError, JsonKind, Node};
-use crate::jsonpath::{PREFIX, Path};
+use crate::jsonpath::{JsonPath, PREFIX};
 use crate::pattern::Pattern;
 use crate::shape;
 
@@ -111,11 +111,11 @@ pub struct Rule {
     /// The message for violations.
     pub message: Box<str>,
     /// The path of the values to check.
-    pub path: Path,
+    pub path: JsonPath,
     /// The offset of the path.
     pub path_offset: usize,
     /// The rule is skipped if this does not exist.
-    pub valid: Option<Path>,
+    pub valid: Option<JsonPath>,
     /// The offset of `valid`.
     pub valid_offset: usize,
     /// Whether a violation is only a warning.
@@ -168,7 +168,7 @@ pub enum Argument<T> {
     /// A literal.
     Literal(T),
     /// `jsonpath::…`.
-    Path(Path),
+    Path(JsonPath),
 }
 
 /// The reason that an annotation cannot be parsed at all.
@@ -419,9 +419,9 @@ impl<'a> Object<'a> {
         }
     }
 
-    fn path(&mut self, key: &str, text: &str) -> Option<Path> {
+    fn path(&mut self, key: &str, text: &str) -> Option<JsonPath> {
         let offset = self.members.get(key).map_or(self.offset, |node| node.start);
-        match Path::parse(text) {
+        match JsonPath::parse(text) {
             Ok(path) => Some(path),
             Err(_) if !text.starts_with(PREFIX) => {
                 let message = format!("`{key}` must begin with `{PREFIX}`, found {}", crate::value::quoted(text));

@@ -7,11 +7,11 @@
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
-use crate::jsonpath::Step;
+use crate::jsonpath::JsonPathStep;
 
 /// One field, list item (`[*]`) or map value (`*`).
 #[derive(Debug)]
-pub struct Field {
+pub struct VmField {
     /// Its key; `[*]` for items, `*` for values of a map.
     pub name: &'static str,
     /// The whole path below `.spec.template`.
@@ -73,20 +73,20 @@ impl FieldKind {
     }
 }
 
-impl Field {
+impl VmField {
     /// The field with this key, the value of a map, or the item of a list (`[*]`).
-    pub fn child(&self, name: &str) -> Option<&'static Field> {
+    pub fn child(&self, name: &str) -> Option<&'static VmField> {
         let key = if self.kind == FieldKind::Map { "*" } else { name };
         self.children().find(|field| field.name == key)
     }
 
     /// The item of a list.
-    pub fn item(&self) -> Option<&'static Field> {
+    pub fn item(&self) -> Option<&'static VmField> {
         self.child("[*]")
     }
 
     /// Fields in the order of the Go type.
-    pub fn children(&self) -> impl Iterator<Item = &'static Field> + Clone + use<> {
+    pub fn children(&self) -> impl Iterator<Item = &'static VmField> + Clone + use<> {
         let table = table();
         table[self.index].children.iter().map(|&index| &table[index])
     }
@@ -99,12 +99,12 @@ impl Field {
 }
 
 /// The VM itself: the root of every path.
-pub fn vm() -> &'static Field {
+pub fn vm() -> &'static VmField {
     &table()[0]
 }
 
 /// The VM's `.spec.template`.
-pub fn template() -> &'static Field {
+pub fn template() -> &'static VmField {
     &table()[2]
 }
 
@@ -113,15 +113,15 @@ pub const KUBEVIRT: &str = "1.9.0";
 
 const FIELDS: &str = include_str!("../data/vmi-fields.tsv");
 
-fn table() -> &'static [Field] {
-    static TABLE: OnceLock<Vec<Field>> = OnceLock::new();
+fn table() -> &'static [VmField] {
+    static TABLE: OnceLock<Vec<VmField>> = OnceLock::new();
     TABLE.get_or_init(read)
 }
 
-fn read() -> Vec<Field> {
+fn read() -> Vec<VmField> {
     let object = |index: usize, name, go, pointer| {
         let children = if index < 2 { vec![index + 1] } else { Vec::new() };
-        Field { name, path: "", kind: FieldKind::Object, pointer, go, is_new: false, index, children }
+        VmField { name, path: "", kind: FieldKind::Object, pointer, go, is_new: false, index, children }
     };
     let mut table = vec![
         object(0, "", "*v1.VirtualMachine", true),
@@ -159,7 +159,7 @@ fn read() -> Vec<Field> {
         let index = table.len();
         let above = *ancestors.last().expect("the template stays on the stack");
         table[above].children.push(index);
-        table.push(Field { name, path, kind, pointer, go, is_new, index, children: Vec::new() });
+        table.push(VmField { name, path, kind, pointer, go, is_new, index, children: Vec::new() });
         ancestors.push(index);
     }
     table
@@ -167,8 +167,8 @@ fn read() -> Vec<Field> {
 
 /// The nearest field below with a name that a field lacks, such as `devices` in
 /// `.spec.domain`.
-pub(crate) fn below(field: &'static Field, name: &str) -> Option<&'static Field> {
-    let mut queue: VecDeque<&'static Field> = field.children().collect();
+pub(crate) fn below(field: &'static VmField, name: &str) -> Option<&'static VmField> {
+    let mut queue: VecDeque<&'static VmField> = field.children().collect();
     while let Some(inner) = queue.pop_front().filter(|_| queue.len() < 64) {
         if inner.kind == FieldKind::Object {
             if let Some(found) = inner.child(name) {
@@ -182,13 +182,13 @@ pub(crate) fn below(field: &'static Field, name: &str) -> Option<&'static Field>
 
 /// The target of a path, as far as the table contains it.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub enum PathTarget {
     /// This field.
-    Field(&'static Field),
+    Field(&'static VmField),
     /// An unknown field.
     Unknown {
         /// The field that lacks it.
-        parent: &'static Field,
+        parent: &'static VmField,
         /// The unknown name.
         name: String,
         /// The most similar name that it has.
@@ -199,43 +199,45 @@ pub enum Target {
 }
 
 /// Resolves steps from `.spec.template`.
-pub fn target(steps: &[Step]) -> Target {
+pub fn target(steps: &[JsonPathStep]) -> PathTarget {
     let mut field = template();
     for step in steps {
         let next = match step {
-            Step::Field(name) => match field.child(name) {
+            JsonPathStep::Field(name) => match field.child(name) {
                 Some(next) => next,
-                None if field.kind == FieldKind::Object && field.children().next().is_none() => return Target::Open,
+                None if field.kind == FieldKind::Object && field.children().next().is_none() => {
+                    return PathTarget::Open;
+                }
                 None => {
                     let names: Vec<&'static str> = field.children().map(|field| field.name).collect();
                     let nearest = ytterby_text::spelling::nearest(name, names);
-                    return Target::Unknown { parent: field, name: name.clone(), nearest };
+                    return PathTarget::Unknown { parent: field, name: name.clone(), nearest };
                 }
             },
-            Step::Slice(_) | Step::Filter(_) => match field.item() {
+            JsonPathStep::Slice(_) | JsonPathStep::Filter(_) => match field.item() {
                 Some(next) => next,
-                None => return Target::Unknown { parent: field, name: "[…]".to_owned(), nearest: None },
+                None => return PathTarget::Unknown { parent: field, name: "[…]".to_owned(), nearest: None },
             },
-            Step::Wildcard if matches!(field.kind, FieldKind::Map | FieldKind::Array) => {
+            JsonPathStep::Wildcard if matches!(field.kind, FieldKind::Map | FieldKind::Array) => {
                 match field.children().next() {
                     Some(next) => next,
-                    None => return Target::Open,
+                    None => return PathTarget::Open,
                 }
             }
-            _ => return Target::Open,
+            _ => return PathTarget::Open,
         };
         field = next;
     }
-    Target::Field(field)
+    PathTarget::Field(field)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jsonpath::Path;
+    use crate::jsonpath::JsonPath;
 
-    fn at(path: &str) -> Target {
-        target(Path::parse(&format!("jsonpath::{path}")).unwrap().steps().unwrap())
+    fn at(path: &str) -> PathTarget {
+        target(JsonPath::parse(&format!("jsonpath::{path}")).unwrap().steps().unwrap())
     }
 
     #[test]
@@ -269,19 +271,22 @@ mod tests {
             ".spec.domain.devices.interfaces[*].ports[*].protocol",
             ".spec.domain.devices.interfaces[*].ports[*].port",
         ] {
-            assert!(matches!(at(path), Target::Field(field) if field.has_default() && field.path == path), "{path}");
+            assert!(
+                matches!(at(path), PathTarget::Field(field) if field.has_default() && field.path == path),
+                "{path}"
+            );
         }
     }
 
     #[test]
     fn misspelt_fields_are_distinguished_from_unset_ones() {
-        assert!(matches!(at(".spec.domain.cpu.coress"), Target::Unknown { nearest: Some("cores"), .. }));
+        assert!(matches!(at(".spec.domain.cpu.coress"), PathTarget::Unknown { nearest: Some("cores"), .. }));
         assert!(
-            matches!(at(".spec.domain.resources.requests.memory"), Target::Field(f) if f.kind == FieldKind::Quantity)
+            matches!(at(".spec.domain.resources.requests.memory"), PathTarget::Field(f) if f.kind == FieldKind::Quantity)
         );
-        assert!(matches!(at(".spec.domain.devices.disks[0].cdrom"), Target::Field(f) if f.pointer));
-        assert!(matches!(at(".spec.domain.cpu[0]"), Target::Unknown { .. }));
-        assert!(matches!(at("..bus"), Target::Open));
+        assert!(matches!(at(".spec.domain.devices.disks[0].cdrom"), PathTarget::Field(f) if f.pointer));
+        assert!(matches!(at(".spec.domain.cpu[0]"), PathTarget::Unknown { .. }));
+        assert!(matches!(at("..bus"), PathTarget::Open));
         let spec = template().child("spec").unwrap();
         assert_eq!(below(spec, "devices").map(|field| field.path), Some(".spec.domain.devices"));
         assert!(below(spec, "nonsense").is_none());

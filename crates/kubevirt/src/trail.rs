@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::jsonpath::{Path, Slice, Step, TemplatePart};
+use crate::jsonpath::{JsonPath, JsonPathStep, Slice, TemplatePart};
 use crate::value::Value;
 
 /// A step from a value to a part of it.
@@ -28,7 +28,7 @@ impl fmt::Display for Key {
 
 /// The keys from a VM to `target`, one of the values that `path` visited; without a target, or if it is not found, to the
 /// last existing value on the plain part of the path.
-pub fn trail(vm: &Value, path: &Path, target: Option<&Value>) -> Vec<Key> {
+pub fn trail(vm: &Value, path: &JsonPath, target: Option<&Value>) -> Vec<Key> {
     let mut keys = Vec::new();
     let mut at = vm;
     if let Some(TemplatePart::Expression(steps)) = path.parts.first() {
@@ -37,8 +37,8 @@ pub fn trail(vm: &Value, path: &Path, target: Option<&Value>) -> Vec<Key> {
                 return keys;
             }
             let next = match step {
-                Step::Field(name) => at.get(name).map(|value| (Key::Name(name.as_str().into()), value)),
-                Step::Slice(Slice { start: Some(start), single: true, .. }) => {
+                JsonPathStep::Field(name) => at.get(name).map(|value| (Key::Name(name.as_str().into()), value)),
+                JsonPathStep::Slice(Slice { start: Some(start), single: true, .. }) => {
                     usize::try_from(*start).ok().and_then(|index| Some((Key::Index(index), at.as_array()?.get(index)?)))
                 }
                 _ => None,
@@ -87,7 +87,7 @@ mod tests {
         )
         .unwrap()
         .to_value();
-        let path = Path::parse(&format!("jsonpath::.spec.domain{path}")).unwrap();
+        let path = JsonPath::parse(&format!("jsonpath::.spec.domain{path}")).unwrap();
         let near = eval::find(&path, &vm, World::Specification).ok().and_then(|items| items.last()?.near);
         let keys: String = trail(&vm, &path, near).iter().map(Key::to_string).collect();
         assert_eq!(keys.strip_prefix(".spec.template.spec.domain"), Some(expect), "{}", path.text);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use ytterby_kubevirt::compat::{self, ReferenceVerdict, RuleReport};
 use ytterby_kubevirt::evaluate::complete_cpu;
 use ytterby_kubevirt::json;
-use ytterby_kubevirt::jsonpath::Path;
+use ytterby_kubevirt::jsonpath::JsonPath;
 use ytterby_kubevirt::select::{self, Source};
 use ytterby_kubevirt::value::Value;
 
@@ -164,7 +164,7 @@ fn admitted(case: &Value) -> Value {
 }
 
 fn found(case: &Value) -> Value {
-    let path = match Path::parse(case.get("path").unwrap().as_str().unwrap()) {
+    let path = match JsonPath::parse(case.get("path").unwrap().as_str().unwrap()) {
         Ok(path) => path,
         Err(error) => return object(&[("newError", text(&error.go))]),
     };

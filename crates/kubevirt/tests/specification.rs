@@ -1,7 +1,7 @@
 //! One test for each difference between the reference and us. `docs/kubevirt.md` (*Rules*) defines the
 //! intended behaviour; `--compat ssp` has that of the reference.
 
-use ytterby_kubevirt::evaluate::{Outcome, Sizing, Status, complete_cpu, evaluate};
+use ytterby_kubevirt::evaluate::{RuleOutcome, Sizing, Status, complete_cpu, evaluate};
 use ytterby_kubevirt::rules;
 use ytterby_kubevirt::{compat, json};
 
@@ -14,7 +14,7 @@ const VM: &str = r#"{"spec":{"template":{"metadata":{"annotations":{"a.b/os":"li
 
 const NO_CPU: &str = r#"{"spec":{"template":{"spec":{"domain":{"machine":{"type":"q35"},"devices":{}}}}}}"#;
 
-fn outcomes(vm: &str, annotation: &str) -> Vec<Outcome> {
+fn outcomes(vm: &str, annotation: &str) -> Vec<RuleOutcome> {
     let mut vm = json::parse(vm).unwrap().to_value();
     complete_cpu(&mut vm);
     evaluate(&rules::parse(annotation).unwrap(), &vm, &Sizing::Own)

@@ -15,7 +15,7 @@ use ytterby_ide::{
 };
 
 use crate::convert::{position, position_json, range, range_json};
-use crate::server::{Answer, RpcError, Server};
+use crate::server::{RpcError, RpcResult, Server};
 
 /// A file of a project.
 struct Document {
@@ -38,7 +38,7 @@ impl Document {
 
 impl Server {
     /// Answers a request about a document.
-    pub(crate) fn feature(&mut self, method: &str, params: &Value) -> Answer {
+    pub(crate) fn feature(&mut self, method: &str, params: &Value) -> RpcResult {
         if method == "workspace/symbol" {
             return Ok(self.workspace_symbols(params));
         }
@@ -134,7 +134,7 @@ impl Server {
         }
     }
 
-    fn completion(&mut self, document: &Document, params: &Value) -> Answer {
+    fn completion(&mut self, document: &Document, params: &Value) -> RpcResult {
         let at = document.cursor(&params["position"])?;
         let items = complete::complete(at, document.known());
         let json = items.iter().map(|item| self.completion_json(document, item));
@@ -276,7 +276,7 @@ fn without_places(text: &str) -> String {
     out + rest
 }
 
-fn hover(document: &Document, params: &Value) -> Answer {
+fn hover(document: &Document, params: &Value) -> RpcResult {
     let found = hover::hover(document.cursor(&params["position"])?, document.known());
     Ok(found.map_or(Value::Null, |hover| {
         let contents = json!({"kind": "markdown", "value": hover.markdown});
@@ -379,7 +379,7 @@ fn folds(document: &Document) -> Value {
     Value::Array(folding::folds(&document.file).into_iter().map(fold).collect())
 }
 
-fn selections(document: &Document, params: &Value) -> Answer {
+fn selections(document: &Document, params: &Value) -> RpcResult {
     let places = params["positions"].as_array().ok_or_else(RpcError::invalid_params)?;
     let mut found = Vec::new();
     for place in places {

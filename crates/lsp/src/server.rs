@@ -41,7 +41,7 @@ impl RpcError {
     }
 }
 
-pub(crate) type Answer = Result<Value, RpcError>;
+pub(crate) type RpcResult = Result<Value, RpcError>;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
@@ -263,7 +263,7 @@ impl Server {
         self.send(json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    pub(crate) fn answer(&mut self, id: Value, answer: Answer) {
+    pub(crate) fn answer(&mut self, id: Value, answer: RpcResult) {
         self.send(match answer {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
             Err(error) => {
@@ -382,7 +382,7 @@ impl Server {
         }
     }
 
-    fn command(&mut self, params: &Value) -> Answer {
+    fn command(&mut self, params: &Value) -> RpcResult {
         match params["command"].as_str() {
             Some("ytterby.selectTarget") => {
                 let name = params.pointer("/arguments/0").and_then(Value::as_str).filter(|name| !name.is_empty());

@@ -8,7 +8,7 @@ use ytterby_text::spelling;
 use ytterby_yaml::View;
 
 use crate::project::{Declared, Target};
-use crate::reader::{Item, Reader};
+use crate::reader::{PlacedNode, Reader};
 use crate::value::{Data, Placed, Scalar, Value, problem};
 
 /// Maximum targets of one matrix.
@@ -26,7 +26,7 @@ pub(crate) struct Choice {
 }
 
 /// The lists of a matrix.
-pub(crate) fn read(reader: &mut Reader, item: Item) -> Vec<(String, Vec<Choice>)> {
+pub(crate) fn read(reader: &mut Reader, item: PlacedNode) -> Vec<(String, Vec<Choice>)> {
     let lists = reader.map(item, "matrix");
     if lists.is_empty() && !matches!(reader.tree.value(item.node), View::Array(_)) && reader.problems.is_empty() {
         reader.report(problem(
@@ -53,7 +53,7 @@ pub(crate) fn read(reader: &mut Reader, item: Item) -> Vec<(String, Vec<Choice>)
     found
 }
 
-fn choices(reader: &mut Reader, item: Item, name: &str) -> Vec<Choice> {
+fn choices(reader: &mut Reader, item: PlacedNode, name: &str) -> Vec<Choice> {
     let before = reader.problems.len();
     let items = reader.list(item, name);
     if items.is_empty() && reader.problems.len() == before {

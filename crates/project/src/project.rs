@@ -9,7 +9,7 @@ use crate::keys::{self, KeyKind};
 use crate::limits::{self, Limits};
 use crate::matrix::{self, Choice};
 use crate::outputs;
-use crate::reader::{Ids, Item, Reader};
+use crate::reader::{Ids, PlacedNode, Reader};
 use crate::value::{Placed, Value, problem};
 
 /// The name of project files.
@@ -115,7 +115,7 @@ pub fn read(name: &str, text: Str, root: &str, sources: &Sources) -> (ProjectFil
 }
 
 /// Reads the keys shared by targets and the whole project. Lists are appended; the last `set` of a key wins.
-fn common(reader: &mut Reader, target: &mut Target, name: &str, item: Item) {
+fn common(reader: &mut Reader, target: &mut Target, name: &str, item: PlacedNode) {
     match name {
         "files" => target.files.extend(reader.texts(item, name)),
         "values" => target.values.extend(reader.texts(item, name)),
@@ -132,7 +132,7 @@ fn common(reader: &mut Reader, target: &mut Target, name: &str, item: Item) {
     }
 }
 
-fn target(reader: &mut Reader, base: &Target, name: String, item: Item) -> Option<Declared> {
+fn target(reader: &mut Reader, base: &Target, name: String, item: PlacedNode) -> Option<Declared> {
     let is_wrong = |c: char| c.is_whitespace() || c.is_control() || "[]{},=/".contains(c);
     if name.is_empty() || name.starts_with('-') || name.contains(is_wrong) {
         let message = format!("\"{name}\" cannot be the name of a target");
@@ -153,7 +153,7 @@ fn target(reader: &mut Reader, base: &Target, name: String, item: Item) -> Optio
 }
 
 /// Reads a map of data values with dotted keys.
-pub(crate) fn set(reader: &mut Reader, item: Item) -> Vec<SetValue> {
+pub(crate) fn set(reader: &mut Reader, item: PlacedNode) -> Vec<SetValue> {
     let items = reader.map(item, "set");
     let mut found = Vec::with_capacity(items.len());
     for (key, item) in items {
@@ -171,7 +171,7 @@ pub(crate) fn set(reader: &mut Reader, item: Item) -> Vec<SetValue> {
 }
 
 /// Reads a version such as `1.36`, with or without quotes; `None` for `off`.
-fn version(reader: &mut Reader, item: Item) -> Option<Placed<String>> {
+fn version(reader: &mut Reader, item: PlacedNode) -> Option<Placed<String>> {
     let text = match reader.tree.value(item.node) {
         View::Scalar(YamlScalar::Bool(false)) => return None,
         View::Scalar(YamlScalar::Str(text)) if text.as_bytes() == b"off" => return None,
@@ -192,7 +192,7 @@ fn version(reader: &mut Reader, item: Item) -> Option<Placed<String>> {
     Some(Placed::new(text, item.pos))
 }
 
-fn limits_of(reader: &mut Reader, item: Item) -> Limits {
+fn limits_of(reader: &mut Reader, item: PlacedNode) -> Limits {
     let mut found = Limits::default();
     for (key, item) in reader.table(item, "limits", keys::LIMITS) {
         match key.kind {
@@ -214,7 +214,13 @@ fn limits_of(reader: &mut Reader, item: Item) -> Limits {
 }
 
 /// Reads a duration or a size.
-fn quantity<T>(reader: &mut Reader, item: Item, name: &str, example: &str, read: fn(&str) -> Option<T>) -> Option<T> {
+fn quantity<T>(
+    reader: &mut Reader,
+    item: PlacedNode,
+    name: &str,
+    example: &str,
+    read: fn(&str) -> Option<T>,
+) -> Option<T> {
     let text = match reader.tree.value(item.node) {
         View::Scalar(YamlScalar::Str(_) | YamlScalar::Int(_) | YamlScalar::UInt(_) | YamlScalar::Float(_)) => {
             reader.text_of(item.node)

@@ -30,7 +30,7 @@ pub(crate) struct Reader {
 
 /// An item of a map or a list.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Item {
+pub(crate) struct PlacedNode {
     pub pos: Pos,
     pub node: NodeId,
 }
@@ -50,7 +50,7 @@ impl Reader {
     }
 
     /// The content of the only document; `None` for an empty file.
-    pub fn root(&mut self) -> Option<Item> {
+    pub fn root(&mut self) -> Option<PlacedNode> {
         let documents = self.tree.documents().to_vec();
         let is_empty = |node| matches!(self.tree.value(node), View::Scalar(ytterby_yaml::Scalar::Null));
         let mut filled = documents.iter().filter(|document| !is_empty(document.value));
@@ -66,7 +66,7 @@ impl Reader {
                 hint,
             ));
         }
-        Some(Item { pos, node: first.value })
+        Some(PlacedNode { pos, node: first.value })
     }
 
     /// Adds a problem.
@@ -81,7 +81,7 @@ impl Reader {
 
     /// The items of a map with string keys. Reports other values, other keys and duplicate keys. Null is an empty
     /// map.
-    pub fn map(&mut self, item: Item, what: &str) -> Vec<(String, Item)> {
+    pub fn map(&mut self, item: PlacedNode, what: &str) -> Vec<(String, PlacedNode)> {
         let items = match self.tree.value(item.node) {
             View::Map(items) => items.to_vec(),
             View::Scalar(ytterby_yaml::Scalar::Null) => return Vec::new(),
@@ -90,7 +90,7 @@ impl Reader {
                 return Vec::new();
             }
         };
-        let mut found: Vec<(String, Item)> = Vec::with_capacity(items.len());
+        let mut found: Vec<(String, PlacedNode)> = Vec::with_capacity(items.len());
         let mut seen = std::collections::HashMap::new();
         for map_item in items {
             let ytterby_yaml::Scalar::Str(key) = &map_item.key else {
@@ -114,13 +114,13 @@ impl Reader {
                 self.problems.push(twice.label(label));
                 continue;
             }
-            found.push((key, Item { pos: map_item.pos, node: map_item.value }));
+            found.push((key, PlacedNode { pos: map_item.pos, node: map_item.value }));
         }
         found
     }
 
     /// The items of a map that allows only the keys of a table.
-    pub fn table(&mut self, item: Item, what: &str, table: &'static [Key]) -> Vec<(&'static Key, Item)> {
+    pub fn table(&mut self, item: PlacedNode, what: &str, table: &'static [Key]) -> Vec<(&'static Key, PlacedNode)> {
         let mut found = Vec::new();
         for (name, item) in self.map(item, what) {
             match keys::find(table, &name) {
@@ -135,9 +135,9 @@ impl Reader {
     }
 
     /// The items of a list. Reports other values. Null is an empty list.
-    pub fn list(&mut self, item: Item, what: &str) -> Vec<Item> {
+    pub fn list(&mut self, item: PlacedNode, what: &str) -> Vec<PlacedNode> {
         match self.tree.value(item.node) {
-            View::Array(items) => items.iter().map(|item| Item { pos: item.pos, node: item.value }).collect(),
+            View::Array(items) => items.iter().map(|item| PlacedNode { pos: item.pos, node: item.value }).collect(),
             View::Scalar(ytterby_yaml::Scalar::Null) => Vec::new(),
             View::Scalar(_) => {
                 let written = self.text_of(item.node);
@@ -160,13 +160,13 @@ impl Reader {
     }
 
     /// A list of non-empty texts.
-    pub fn texts(&mut self, item: Item, what: &str) -> Vec<Placed<String>> {
+    pub fn texts(&mut self, item: PlacedNode, what: &str) -> Vec<Placed<String>> {
         let items = self.list(item, what);
         items.into_iter().filter_map(|item| self.text(item, what)).collect()
     }
 
     /// A non-empty text.
-    pub fn text(&mut self, item: Item, what: &str) -> Option<Placed<String>> {
+    pub fn text(&mut self, item: PlacedNode, what: &str) -> Option<Placed<String>> {
         match self.tree.value(item.node) {
             View::Scalar(ytterby_yaml::Scalar::Str(text)) if !text.as_bytes().is_empty() => {
                 Some(Placed::new(text.to_str().into_owned(), item.pos))
@@ -192,7 +192,7 @@ impl Reader {
     }
 
     /// A boolean.
-    pub fn bool(&mut self, item: Item, what: &str) -> Option<bool> {
+    pub fn bool(&mut self, item: PlacedNode, what: &str) -> Option<bool> {
         match self.tree.value(item.node) {
             View::Scalar(ytterby_yaml::Scalar::Bool(value)) => Some(*value),
             _ => {
@@ -203,7 +203,7 @@ impl Reader {
     }
 
     /// A non-negative integer.
-    pub fn count(&mut self, item: Item, what: &str) -> Option<u64> {
+    pub fn count(&mut self, item: PlacedNode, what: &str) -> Option<u64> {
         match self.tree.value(item.node) {
             View::Scalar(ytterby_yaml::Scalar::Int(value)) if *value >= 0 => Some(*value as u64),
             View::Scalar(ytterby_yaml::Scalar::UInt(value)) => Some(*value),
@@ -220,11 +220,11 @@ impl Reader {
     }
 
     /// Any value.
-    pub fn value(&mut self, item: Item, what: &str) -> Option<Value> {
+    pub fn value(&mut self, item: PlacedNode, what: &str) -> Option<Value> {
         self.value_within(item, what, MAX_DEPTH)
     }
 
-    fn value_within(&mut self, item: Item, what: &str, depth: usize) -> Option<Value> {
+    fn value_within(&mut self, item: PlacedNode, what: &str, depth: usize) -> Option<Value> {
         if depth == 0 {
             let message = format!("{what} is nested more than {MAX_DEPTH} levels deep");
             self.wrong_value(item.pos, message, Some("give large values in a values file".to_owned()));
@@ -236,7 +236,7 @@ impl Reader {
                 let mut list = Vec::with_capacity(items.len());
                 let items = items.to_vec();
                 for item in items {
-                    list.push(self.value_within(Item { pos: item.pos, node: item.value }, what, depth - 1)?);
+                    list.push(self.value_within(PlacedNode { pos: item.pos, node: item.value }, what, depth - 1)?);
                 }
                 Data::List(list)
             }
@@ -258,7 +258,7 @@ impl Reader {
                         self.problems.push(problem(Id::YAML_DUPLICATE_KEY, message, item.pos, Part::Key, hint));
                         continue;
                     }
-                    let below = Item { pos: item.pos, node: item.value };
+                    let below = PlacedNode { pos: item.pos, node: item.value };
                     map.push((key, self.value_within(below, what, depth - 1)?));
                 }
                 Data::Map(map)
@@ -279,7 +279,7 @@ impl Reader {
     }
 
     /// Adds a problem about the type of an item.
-    pub fn wrong_type(&mut self, item: Item, expected: &str, help: Option<Help>) {
+    pub fn wrong_type(&mut self, item: PlacedNode, expected: &str, help: Option<Help>) {
         let found = match self.tree.value(item.node) {
             View::Scalar(value) => scalar_kind(value),
             View::Array(_) => "a list",

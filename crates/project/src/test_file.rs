@@ -7,7 +7,7 @@ use ytterby_yaml::View;
 use crate::keys;
 use crate::path::clean;
 use crate::project::{self, SetValue};
-use crate::reader::{Ids, Item, Reader};
+use crate::reader::{Ids, PlacedNode, Reader};
 use crate::value::{Placed, Value, problem};
 
 /// The tests of a file. Paths are relative to it.
@@ -109,7 +109,7 @@ pub fn read_tests(name: &str, text: Str, sources: &Sources) -> (TestFile, Vec<Di
     (found, reader.problems)
 }
 
-fn test(reader: &mut Reader, item: Item) -> Option<Test> {
+fn test(reader: &mut Reader, item: PlacedNode) -> Option<Test> {
     if !matches!(reader.tree.value(item.node), View::Map(_)) {
         reader.wrong_type(item, "a map for a test", None);
         return None;
@@ -172,7 +172,7 @@ fn test(reader: &mut Reader, item: Item) -> Option<Test> {
     Some(found)
 }
 
-fn expectation(reader: &mut Reader, item: Item) -> Option<Expectation> {
+fn expectation(reader: &mut Reader, item: PlacedNode) -> Option<Expectation> {
     let mut found = Expectation {
         pos: item.pos,
         document: Vec::new(),
@@ -212,7 +212,7 @@ fn expectation(reader: &mut Reader, item: Item) -> Option<Expectation> {
     Some(found)
 }
 
-fn expected(reader: &mut Reader, item: Item, what: &str) -> Vec<Expected> {
+fn expected(reader: &mut Reader, item: PlacedNode, what: &str) -> Vec<Expected> {
     let mut found = Vec::new();
     for (key, item) in reader.map(item, what) {
         let path = node_path(reader, &Placed::new(key, item.pos), Part::Key);
@@ -223,7 +223,7 @@ fn expected(reader: &mut Reader, item: Item, what: &str) -> Vec<Expected> {
     found
 }
 
-fn snapshot(reader: &mut Reader, item: Item) -> Option<Placed<String>> {
+fn snapshot(reader: &mut Reader, item: PlacedNode) -> Option<Placed<String>> {
     let name = reader.text(item, "snapshot")?;
     let path = clean(&name.value);
     if path.starts_with('/') || path == "." || path == ".." || path.starts_with("../") || name.value.ends_with('/') {
@@ -247,7 +247,7 @@ fn check_snapshots(reader: &mut Reader, tests: &[Test]) {
     }
 }
 
-fn fails(reader: &mut Reader, item: Item) -> Option<Placed<ExpectedFailure>> {
+fn fails(reader: &mut Reader, item: PlacedNode) -> Option<Placed<ExpectedFailure>> {
     if !matches!(reader.tree.value(item.node), View::Map(_)) {
         let message = reader.text(item, "fails")?;
         let failure = ExpectedFailure { message: Some(message.value), ..ExpectedFailure::default() };

@@ -110,13 +110,13 @@ struct Search<'t> {
     wanted: &'t [usize],
     /// The groups on the way to the state that is visited.
     slots: Vec<usize>,
-    stack: Vec<Step>,
+    stack: Vec<PendingStep>,
     /// States visited since the last charge.
     visited: usize,
 }
 
 /// What is left to do while states are followed.
-enum Step {
+enum PendingStep {
     Visit(StateID),
     /// All states after a group's start or end were visited: its value is what it was before.
     Restore(usize, usize),
@@ -125,11 +125,11 @@ enum Step {
 impl Search<'_> {
     /// Adds the states that can be reached from `from` without a byte.
     fn follow(&mut self, threads: &mut Threads, from: StateID, at: usize) -> Result<(), Exceeded> {
-        self.stack.push(Step::Visit(from));
+        self.stack.push(PendingStep::Visit(from));
         while let Some(step) = self.stack.pop() {
             match step {
-                Step::Visit(state) => self.visit_from(threads, state, at)?,
-                Step::Restore(slot, value) => self.slots[slot] = value,
+                PendingStep::Visit(state) => self.visit_from(threads, state, at)?,
+                PendingStep::Restore(slot, value) => self.slots[slot] = value,
             }
         }
         Ok(())
@@ -152,18 +152,18 @@ impl Search<'_> {
                 }
                 State::Union { alternates } => {
                     let Some((first, others)) = alternates.split_first() else { return Ok(()) };
-                    self.stack.extend(others.iter().rev().map(|&other| Step::Visit(other)));
+                    self.stack.extend(others.iter().rev().map(|&other| PendingStep::Visit(other)));
                     state = *first;
                 }
                 State::BinaryUnion { alt1, alt2 } => {
-                    self.stack.push(Step::Visit(*alt2));
+                    self.stack.push(PendingStep::Visit(*alt2));
                     state = *alt1;
                 }
                 State::Capture { next, group_index, slot, .. } => {
                     if let Ok(index) = self.wanted.binary_search(&group_index.as_usize()) {
                         // Slots of a group alternate: its start, its end.
                         let own = 2 * index + slot.as_usize() % 2;
-                        self.stack.push(Step::Restore(own, self.slots[own]));
+                        self.stack.push(PendingStep::Restore(own, self.slots[own]));
                         self.slots[own] = at;
                     }
                     state = *next;

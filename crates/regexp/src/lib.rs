@@ -233,7 +233,7 @@ impl Regexp {
         &self,
         text: &Str,
         wanted: &[usize],
-        mut write: impl FnMut(&Found<'_>, &mut Vec<u8>) -> Result<(), E>,
+        mut write: impl FnMut(&Match<'_>, &mut Vec<u8>) -> Result<(), E>,
     ) -> Result<Str, E> {
         let haystack = text.to_str();
         let mut out = Vec::new();
@@ -246,7 +246,7 @@ impl Regexp {
                 .map_err(|exceeded| exceeded.to_string())?;
             out.extend_from_slice(&haystack.as_bytes()[copied..span.start]);
             let before = out.len();
-            write(&Found { regexp: self, text: &haystack, span, wanted, groups: OnceCell::new() }, &mut out)?;
+            write(&Match { regexp: self, text: &haystack, span, wanted, groups: OnceCell::new() }, &mut out)?;
             budget::text(out.len() - before).map_err(|exceeded| exceeded.to_string())?;
             if out.len() > MAX_BYTES {
                 return Err(format!("excessive text (more than {MAX_BYTES} bytes)").into());
@@ -263,7 +263,7 @@ impl Regexp {
 
     /// Appends `template` with its references expanded. A group that does not exist or did not
     /// match is empty.
-    fn expand(&self, template: &str, found: &Found<'_>, out: &mut Vec<u8>) -> Result<(), String> {
+    fn expand(&self, template: &str, found: &Match<'_>, out: &mut Vec<u8>) -> Result<(), String> {
         for piece in pieces(template) {
             // The caller checks the length and fails, so the rest is not needed.
             if out.len() > MAX_BYTES {
@@ -376,7 +376,7 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
 }
 
 /// One match of a pattern.
-struct Found<'t> {
+struct Match<'t> {
     regexp: &'t Regexp,
     text: &'t str,
     span: Span,
@@ -386,7 +386,7 @@ struct Found<'t> {
     groups: OnceCell<Vec<Option<Span>>>,
 }
 
-impl<'t> Found<'t> {
+impl<'t> Match<'t> {
     fn group(&self, number: usize) -> Result<Option<&'t str>, Exceeded> {
         if number == 0 {
             return Ok(Some(&self.text[self.span.range()]));
@@ -587,7 +587,7 @@ mod tests {
                 for captures in grouping.regex.captures_iter(text) {
                     let span = captures.get_match().unwrap().span();
                     let wanted: Vec<usize> = (1..captures.group_len()).collect();
-                    let found = Found { regexp: &regexp, text, span, wanted: &wanted, groups: OnceCell::new() };
+                    let found = Match { regexp: &regexp, text, span, wanted: &wanted, groups: OnceCell::new() };
                     for number in 0..captures.group_len() {
                         let expected = captures.get_group(number).map(|span| &text[span.range()]);
                         assert_eq!(found.group(number).unwrap(), expected, "{pattern:?} in {text:?}");
@@ -624,7 +624,7 @@ mod tests {
         token.cancel();
         let text = "a".repeat(5_000_000);
         let span = Span { start: 0, end: text.len() };
-        let found = Found { regexp: &regexp, text: &text, span, wanted: &[1], groups: OnceCell::new() };
+        let found = Match { regexp: &regexp, text: &text, span, wanted: &[1], groups: OnceCell::new() };
         let started = std::time::Instant::now();
         assert!(found.group(1).is_err());
         assert!(started.elapsed().as_secs() < 5, "it took {:?}", started.elapsed());

@@ -18,7 +18,7 @@ use crate::{Args, Coverage, Dialect, Error, Frame, Limit, Problem, Value};
 
 /// Limits on resources. Reaching one is a [`Problem::Limit`].
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct EvalLimits {
     /// Loop iterations and function calls.
     pub steps: Option<u64>,
     /// Nested calls.
@@ -27,18 +27,18 @@ pub struct Limits {
     pub memory: Option<u64>,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { steps: None, depth: 200_000, memory: None }
+impl Default for EvalLimits {
+    fn default() -> EvalLimits {
+        EvalLimits { steps: None, depth: 200_000, memory: None }
     }
 }
 
 /// Limits of one call; see [`Eval::call_within`].
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
-    /// Like [`Limits::steps`].
+pub struct CallLimits {
+    /// Like [`EvalLimits::steps`].
     pub steps: u64,
-    /// Like [`Limits::memory`].
+    /// Like [`EvalLimits::memory`].
     pub memory: u64,
 }
 
@@ -76,7 +76,7 @@ pub struct Eval {
     /// The limits are checked again when memory reaches this number.
     memory_check: u64,
     native_depth: usize,
-    limits: Limits,
+    limits: EvalLimits,
     cancel: Option<Arc<AtomicBool>>,
     print: Option<Rc<PrintFn>>,
     load: Option<Rc<LoadFn>>,
@@ -136,7 +136,7 @@ impl Eval {
             memory_charged: 0,
             memory_check: BYTES_PER_CHECK,
             native_depth: 0,
-            limits: Limits::default(),
+            limits: EvalLimits::default(),
             cancel: None,
             print: None,
             load: None,
@@ -161,7 +161,7 @@ impl Eval {
     }
 
     /// Sets the limits.
-    pub fn set_limits(&mut self, limits: Limits) {
+    pub fn set_limits(&mut self, limits: EvalLimits) {
         self.limits = limits;
         self.settle_fuel();
         self.settle_memory();
@@ -225,7 +225,7 @@ impl Eval {
     }
 
     /// The limits.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &EvalLimits {
         &self.limits
     }
 
@@ -273,7 +273,7 @@ impl Eval {
     ///
     /// # Errors
     /// Those of [`Eval::call`], and a [`Problem::Limit`] with the limit of this call.
-    pub fn call_within(&mut self, budget: Budget, callee: &Value, positional: &[Value]) -> Result<Value, Error> {
+    pub fn call_within(&mut self, budget: CallLimits, callee: &Value, positional: &[Value]) -> Result<Value, Error> {
         let whole = (self.limits.steps, self.limits.memory);
         let last_step = self.steps().saturating_add(budget.steps);
         let last_byte = self.memory_used.saturating_add(budget.memory);

@@ -41,7 +41,7 @@ pub use builtins::universe;
 pub use coverage::Coverage;
 pub use dialect::Dialect;
 pub use error::{Error, Frame};
-pub use eval::{Budget, Eval, Limits};
+pub use eval::{CallLimits, Eval, EvalLimits};
 pub use host::{BinaryOp, CompareOp, HostValue, Mapping, Sequence, Side, UnaryOp, ValueIter};
 pub use ops::{attr, binary, compare, compare_depth, equal, index, set_attr, set_index, slice, unary};
 pub use problem::Problem;

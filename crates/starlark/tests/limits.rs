@@ -8,18 +8,18 @@ use std::sync::atomic::AtomicBool;
 
 use common::{check, run, run_with};
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{Budget, Eval, Exports, Limits, NoOps, Piece, Problem, Value, compile};
+use ytterby_starlark::{CallLimits, Eval, EvalLimits, Exports, NoOps, Piece, Problem, Value, compile};
 use ytterby_text::Str;
 
 #[track_caller]
-fn check_limited(code: &str, limits: Limits, message: &str) {
+fn check_limited(code: &str, limits: EvalLimits, message: &str) {
     let error = run_with(code, limits).error.unwrap_or_default();
     assert!(error.starts_with(&format!("- {message}\n")), "{error}");
 }
 
 #[test]
 fn steps_are_limited() {
-    let limits = || Limits { steps: Some(10_000), ..Limits::default() };
+    let limits = || EvalLimits { steps: Some(10_000), ..EvalLimits::default() };
     check_limited("while True:\n  None\nend", limits(), "step limit exceeded (10000 steps)");
     let error = run_with("n = 0\nwhile n >= 0:\n  n += 1\nend", limits()).error.unwrap_or_default();
     assert!(error.trim_end().ends_with("2 | while n >= 0:"), "{error}");
@@ -32,7 +32,7 @@ fn steps_are_limited() {
 #[test]
 fn steps_are_counted_where_the_loop_begins() {
     let code = "def f():\n  for i in range(100000):\n    x = [\n      i]\n  end\nend\nf()";
-    let limits = Limits { steps: Some(10_000), ..Limits::default() };
+    let limits = EvalLimits { steps: Some(10_000), ..EvalLimits::default() };
     let error = run_with(code, limits).error.unwrap_or_default();
     let place = "    in f\n      2 |   for i in range(100000):\n    in <toplevel>\n      7 | f()\n";
     assert_eq!(error, format!("- step limit exceeded (10000 steps)\n{place}"));
@@ -43,10 +43,10 @@ fn a_call_can_have_its_own_limits() {
     let code = b"def loop(n):\n  x = []\n  for i in range(n):\n    x.append(i)\n  end\n  return len(x)\nend";
     let program = compile(&[Piece::Code { text: code, at: Pos::new(FileId(0), 0) }], &[]).expect("the code is right");
     let mut eval = Eval::new();
-    eval.set_limits(Limits { steps: Some(100_000), ..Limits::default() });
+    eval.set_limits(EvalLimits { steps: Some(100_000), ..EvalLimits::default() });
     let exports = program.run(&mut eval, Rc::new(NoOps), &Exports::default()).expect("the code runs");
     let function = exports.get(&Str::from("loop")).expect("it is there");
-    let mut call = |steps, memory, n| match eval.call_within(Budget { steps, memory }, function, &[Value::Int(n)]) {
+    let mut call = |steps, memory, n| match eval.call_within(CallLimits { steps, memory }, function, &[Value::Int(n)]) {
         Ok(length) => length.repr().to_string(),
         Err(error) => error.message().into_owned(),
     };
@@ -100,7 +100,7 @@ fn depth_through_builtins_is_limited() {
 
 #[test]
 fn memory_is_limited() {
-    let limits = || Limits { memory: Some(1 << 20), ..Limits::default() };
+    let limits = || EvalLimits { memory: Some(1 << 20), ..EvalLimits::default() };
     check_limited("x = [0] * 1000000", limits(), "memory limit exceeded (1048576 bytes)");
     check_limited("x = 'x'\nwhile True:\n  x += x\nend", limits(), "memory limit exceeded (1048576 bytes)");
     check_limited("x = []\nwhile True:\n  x.append(1)\nend", limits(), "memory limit exceeded (1048576 bytes)");
@@ -114,15 +114,15 @@ fn memory_is_limited() {
 
 #[test]
 fn huge_results_are_refused_without_a_limit() {
-    check_limited("x = 'x' * 2000000000", Limits::default(), "excessive repeat (2000000000 elements)");
-    check_limited("x = [0] * 100000000", Limits::default(), "excessive repeat (100000000 elements)");
-    check_limited("x = 3\nwhile True:\n  x = x * x\nend", Limits::default(), "integer too large (1661954 bits)");
+    check_limited("x = 'x' * 2000000000", EvalLimits::default(), "excessive repeat (2000000000 elements)");
+    check_limited("x = [0] * 100000000", EvalLimits::default(), "excessive repeat (100000000 elements)");
+    check_limited("x = 3\nwhile True:\n  x = x * x\nend", EvalLimits::default(), "integer too large (1661954 bits)");
 }
 
 #[test]
 fn long_integers_are_refused() {
-    check_limited("int('9' * 10000000)", Limits::default(), "int: integer too large (10000000 digits)");
-    check_limited(&format!("x = {}", "9".repeat(1_000_000)), Limits::default(), "invalid int literal");
+    check_limited("int('9' * 10000000)", EvalLimits::default(), "int: integer too large (10000000 digits)");
+    check_limited(&format!("x = {}", "9".repeat(1_000_000)), EvalLimits::default(), "invalid int literal");
 }
 
 #[test]

@@ -78,7 +78,7 @@ enum Last {
 }
 
 /// The comments of a node.
-struct Found<'a> {
+struct NodeComments<'a> {
     suffix: Option<&'a Comment>,
     above: bool,
 }
@@ -94,14 +94,14 @@ struct Next<'a> {
     head: Vec<u8>,
     array: bool,
     value: NodeId,
-    found: Found<'a>,
+    found: NodeComments<'a>,
 }
 
 impl<'a> Formatter<'a> {
     fn value(&mut self, id: NodeId) {
         // Each open collection, with the comments of the item that contains it, because space
         // follows them.
-        let mut open: Vec<(Open<'a>, Option<Found<'a>>)> = Vec::new();
+        let mut open: Vec<(Open<'a>, Option<NodeComments<'a>>)> = Vec::new();
         match self.tree.value(id) {
             View::Scalar(value) => return self.content(0, &self.scalar(value), true),
             View::Map([]) if self.fidelity == Fidelity::Exact => return self.content(0, b"{}", true),
@@ -136,7 +136,7 @@ impl<'a> Formatter<'a> {
     }
 
     /// Writes an item, or only its beginning if it contains items itself.
-    fn item(&mut self, next: Next<'a>, level: usize) -> Option<(Open<'a>, Option<Found<'a>>)> {
+    fn item(&mut self, next: Next<'a>, level: usize) -> Option<(Open<'a>, Option<NodeComments<'a>>)> {
         let Next { head, array, value, found } = next;
         let open = match self.tree.value(value) {
             View::Scalar(value) => {
@@ -178,8 +178,8 @@ impl<'a> Formatter<'a> {
     }
 
     /// Writes the comments above a node and returns the one at the end of its line.
-    fn comments(&mut self, comments: &'a [Comment], level: usize, first: bool) -> Found<'a> {
-        let mut found = Found { suffix: None, above: false };
+    fn comments(&mut self, comments: &'a [Comment], level: usize, first: bool) -> NodeComments<'a> {
+        let mut found = NodeComments { suffix: None, above: false };
         for comment in comments {
             if comment.inline {
                 found.suffix = Some(comment);
@@ -195,7 +195,7 @@ impl<'a> Formatter<'a> {
         found
     }
 
-    fn space_after(&mut self, found: &Found<'_>) {
+    fn space_after(&mut self, found: &NodeComments<'_>) {
         if found.above {
             self.last = Last::Space;
         }

@@ -6,7 +6,7 @@ use ytterby::facts::Literal;
 use ytterby_diag::{Diagnostic, Edit, FileId, Help, Id, Part, Pos, Safety, Sources};
 use ytterby_yaml::{Comment, MapItem, NodeId, Scalar, Style, Tree, View};
 
-use crate::declared::{Shape, Table, ValueId};
+use crate::declared::{Table, TrackedType, ValueId};
 
 /// A document that sets data values, in the order in which they are merged.
 pub(crate) struct Given<'a> {
@@ -52,7 +52,7 @@ impl<'a> ValuesWalk<'a> {
     /// document.
     fn value(&mut self, node: NodeId, id: ValueId, is_filled: bool) {
         match (self.tree().value(node), &self.table.values[id].shape) {
-            (View::Map(items), Shape::Map { .. }) => {
+            (View::Map(items), TrackedType::Map { .. }) => {
                 let redundant = items.iter().filter(|item| self.is_redundant(item, id, is_filled)).count();
                 for item in items {
                     let Some(child) = item.key.as_str().and_then(|key| self.table.child(id, &key.to_str())) else {
@@ -71,7 +71,7 @@ impl<'a> ValuesWalk<'a> {
                     stacker::maybe_grow(64 << 10, 1 << 20, || self.value(item.value, child, is_filled));
                 }
             }
-            (View::Array(items), Shape::Array(item_type)) => {
+            (View::Array(items), TrackedType::Array(item_type)) => {
                 for item in items {
                     let has_code = self.has_code(self.tree().comments(item));
                     self.secret(item.pos, item.value, *item_type, has_code);
@@ -163,8 +163,8 @@ impl<'a> ValuesWalk<'a> {
     }
 }
 
-fn is_leaf(shape: &Shape) -> bool {
-    !matches!(shape, Shape::Map { .. })
+fn is_leaf(shape: &TrackedType) -> bool {
+    !matches!(shape, TrackedType::Map { .. })
 }
 
 /// Whether a value in a file equals this literal.

@@ -142,8 +142,8 @@ pub fn build(
     mode: Mode,
 ) -> Built {
     let form = match target.output {
-        Some(_) => ytterby::Target::Files,
-        None => ytterby::Target::Documents,
+        Some(_) => ytterby::OutputForm::Files,
+        None => ytterby::OutputForm::Documents,
     };
     let job = match inputs.job(target, &project.base, form) {
         Ok(job) => job,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ytterby::{Failure, Options};
-use ytterby_check::{Target, ValuesAre};
+use ytterby_check::{CheckTarget, ValuesAre};
 use ytterby_diag::render::Rendering;
 use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_project::select;
@@ -17,7 +17,7 @@ use crate::{kubernetes, project, render};
 
 /// The selected targets, and problems of the project file.
 pub struct CheckedTargets {
-    pub targets: Vec<Target>,
+    pub targets: Vec<CheckTarget>,
     pub problems: Vec<Diagnostic>,
 }
 
@@ -48,7 +48,7 @@ pub fn find(
     let files = read::list_as(render::rules(compat), flags.list(&flag::CHECK_FILE), &symlinks, &stdin)?;
     let options = render::options(program, flags, rendering, compat, &symlinks, &stdin)?;
     let output_check = kubernetes::output_check(flags, sources)?;
-    let target = Target { files, options: Options { output_check, ..options }, values: ValuesAre::Examples };
+    let target = CheckTarget { files, options: Options { output_check, ..options }, values: ValuesAre::Examples };
     Ok(CheckedTargets { targets: vec![target], problems: Vec::new() })
 }
 
@@ -67,10 +67,10 @@ fn of_project(
         Engine { program: program.to_owned(), rendering, sources: sources.clone(), reached: None, find_causes: true };
     let mut targets = Vec::new();
     for target in selected {
-        match inputs.job(target, &project.base, ytterby::Target::default()) {
+        match inputs.job(target, &project.base, ytterby::OutputForm::default()) {
             Ok(job) => {
                 let options = Options { strict_annotations: target.strict_annotations, ..engine.options(&job) };
-                targets.push(Target { files: job.compiled.files.clone(), options, values: ValuesAre::All });
+                targets.push(CheckTarget { files: job.compiled.files.clone(), options, values: ValuesAre::All });
             }
             Err(more) => problems.extend(more),
         }

@@ -17,7 +17,7 @@ mod wrap;
 use std::fmt::Write;
 
 use ytterby_diag::{Diagnostic, Failure, Id};
-use ytterby_ide::reference::{self as entries, Entry};
+use ytterby_ide::reference::{self as entries, ReferenceEntry};
 use ytterby_text::quote::quote;
 use ytterby_text::spelling;
 
@@ -107,7 +107,7 @@ fn reference_text(word: &str) -> Option<String> {
     entry.or_else(|| entries::builtin(name)).or_else(|| entries::rule(name)).map(entry_text)
 }
 
-fn entry_text(entry: &Entry) -> String {
+fn entry_text(entry: &ReferenceEntry) -> String {
     let at = if entry.on.is_empty() { "" } else { "@" };
     let mut out = format!("## {at}{}\n\n{}\n", entry.signature, entry.text);
     for (name, about) in &entry.arguments {

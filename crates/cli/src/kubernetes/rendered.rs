@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ytterby::{OutputCheck, OutputContent, OutputDocuments, OutputRef};
 use ytterby_diag::{Diagnostic, Failure, Path, Pos, Sources, Step};
 use ytterby_kubernetes::{
-    Document, Entry, Fault, FaultKind, MAX_DEPTH, Node, Options, SharedStr, Unknown, Value, key_text, types_of,
+    Document, Fault, FaultKind, MAX_DEPTH, MapEntry, Node, Options, SharedStr, Unknown, Value, key_text, types_of,
 };
 use ytterby_yaml::Scalar;
 
@@ -122,7 +122,7 @@ impl NodeConverter {
                         continue;
                     };
                     let node = self.below(item, || Step::Key(key.to_string()));
-                    entries.push(Entry { key, node });
+                    entries.push(MapEntry { key, node });
                 }
                 Value::Map(entries)
             }

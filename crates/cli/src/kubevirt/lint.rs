@@ -12,7 +12,7 @@ use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, usage, within_limits
 use ytterby_diag::{Id, Pos, Sources};
 use ytterby_kubevirt::evaluate::{Status, evaluate};
 use ytterby_kubevirt::fix;
-use ytterby_kubevirt::lint::{Linted, Severity, lint, unreadable};
+use ytterby_kubevirt::lint::{LintSeverity, Linted, lint, unreadable};
 use ytterby_kubevirt::objects::{Annotation, Vm};
 use ytterby_kubevirt::rules;
 use ytterby_kubevirt::value::quoted;
@@ -122,9 +122,9 @@ fn findings(annotation: &Annotation, file: &LoadedFile, found: &mut Vec<LocatedF
         found.push(LocatedFinding {
             id: finding.id,
             level: match finding.severity {
-                Severity::Note => Level::Note,
-                Severity::Warning => Level::Warning,
-                Severity::Error => Level::Error,
+                LintSeverity::Note => Level::Note,
+                LintSeverity::Warning => Level::Warning,
+                LintSeverity::Error => Level::Error,
             },
             rule: finding.rule.clone(),
             at: place(annotation, file, finding.offset),

@@ -36,14 +36,14 @@ pub(super) struct LoadedFile {
     /// Whether the whole file is one long line.
     pub is_one_line: bool,
     /// The objects in it.
-    pub objects: Result<Objects, Problem>,
+    pub objects: Result<Objects, ReadProblem>,
     /// The whole tree, to find positions of values; only if it contains a VM.
     pub tree: Option<Tree>,
 }
 
 /// The reason that a file cannot be read.
 #[derive(Clone, Debug)]
-pub(super) struct Problem {
+pub(super) struct ReadProblem {
     pub message: String,
     /// Line and column, if known.
     pub at: Option<(u32, u32)>,
@@ -136,7 +136,7 @@ fn read(
     let content = match content {
         Ok(content) => content,
         Err(error) => {
-            let problem = Problem { message: io_text(&error), at: None };
+            let problem = ReadProblem { message: io_text(&error), at: None };
             let objects = Err(problem);
             return LoadedFile {
                 name,
@@ -154,10 +154,10 @@ fn read(
     let source = sources.get(id).expect("the source was just added");
     let options = ReadOptions { comments: false, ..ReadOptions::default() };
     let (objects, tree) = match parse(source.text(), id, &options) {
-        Ok(tree) => (objects(&tree, parameters).map_err(|message| Problem { message, at: None }), Some(tree)),
+        Ok(tree) => (objects(&tree, parameters).map_err(|message| ReadProblem { message, at: None }), Some(tree)),
         Err(error) => {
             let at = source.line_column(error.span.start);
-            (Err(Problem { at: Some(at), message: format!("yaml: {}", error.problem) }), None)
+            (Err(ReadProblem { at: Some(at), message: format!("yaml: {}", error.problem) }), None)
         }
     };
     let tree = tree.filter(|_| objects.as_ref().is_ok_and(|objects| !objects.vms.is_empty()));

@@ -1,7 +1,7 @@
 //! The results of `validate`, independent of the output format.
 
 use ytterby_diag::Pos;
-use ytterby_kubevirt::evaluate::{Outcome, Status, is_valid};
+use ytterby_kubevirt::evaluate::{RuleOutcome, Status, is_valid};
 
 /// The results for all objects.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct CheckedObject {
 /// A result and its positions.
 #[derive(Debug)]
 pub(super) struct Located {
-    pub outcome: Outcome,
+    pub outcome: RuleOutcome,
     /// The id, if the result comes from no rule.
     pub id: &'static str,
     /// The position in the VM.
@@ -39,7 +39,7 @@ pub(super) struct Located {
 impl Located {
     /// A result that comes from no rule.
     pub(super) fn new(id: &'static str, status: Status, message: &str, detail: String) -> Located {
-        let outcome = Outcome {
+        let outcome = RuleOutcome {
             rule: String::new(),
             status,
             path: String::new(),

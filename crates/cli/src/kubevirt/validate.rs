@@ -9,7 +9,7 @@ use super::report::{CheckedObject, Located, Position, ValidationReport};
 use super::world::{Cache, Governed, World, key_place, place, value_place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, output, within_limits};
 use ytterby_kubevirt::compat::{self, ReferenceVerdict};
-use ytterby_kubevirt::evaluate::{Outcome, Sizing, Status, evaluate, untried};
+use ytterby_kubevirt::evaluate::{RuleOutcome, Sizing, Status, evaluate, untried};
 use ytterby_kubevirt::fields;
 use ytterby_kubevirt::objects::{Annotation, Vm};
 use ytterby_kubevirt::rules;
@@ -160,7 +160,7 @@ fn outcomes(
     vm: &Vm,
     world: &World,
     cache: &mut Cache,
-) -> Result<Vec<Outcome>, (String, usize)> {
+) -> Result<Vec<RuleOutcome>, (String, usize)> {
     if let (true, Ok(text)) = (world.compat, annotation.readable()) {
         return compat::parse(text).map(|rules| compat_outcomes(&rules, &world.prepared(vm).0));
     }
@@ -182,7 +182,13 @@ fn outcomes(
     }
 }
 
-fn located(outcome: Outcome, vm: &Vm, file: &LoadedFile, annotation: &Annotation, rules_file: &LoadedFile) -> Located {
+fn located(
+    outcome: RuleOutcome,
+    vm: &Vm,
+    file: &LoadedFile,
+    annotation: &Annotation,
+    rules_file: &LoadedFile,
+) -> Located {
     // Finding a position is expensive, so only results that are shown get one.
     let shown = outcome.notable || !matches!(outcome.status, Status::Ok | Status::Skipped);
     Located {
@@ -193,7 +199,7 @@ fn located(outcome: Outcome, vm: &Vm, file: &LoadedFile, annotation: &Annotation
     }
 }
 
-fn compat_outcomes(rules: &[compat::ReferenceRule], vm: &Value) -> Vec<Outcome> {
+fn compat_outcomes(rules: &[compat::ReferenceRule], vm: &Value) -> Vec<RuleOutcome> {
     if !rules.is_empty() && vm.at(&["spec", "template"]).is_none() {
         // The reference crashes here; any rule produces the one error that describes this.
         let any = rules::parse("[{}]").expect("an empty rule can be read");
@@ -208,7 +214,7 @@ fn compat_outcomes(rules: &[compat::ReferenceRule], vm: &Value) -> Vec<Outcome> 
             ReferenceVerdict::Unsatisfied(text) => (Status::Violation, text, true),
             ReferenceVerdict::Failed(text, stage) => (Status::Error, text, stage == "cannot apply"),
         };
-        Outcome {
+        RuleOutcome {
             rule: report.name,
             status,
             path: report.path,

@@ -15,7 +15,7 @@ use ytterby::budget::shown_size;
 use ytterby::{Failure, Meter};
 use ytterby_diag::{Diagnostic, FileId, Id, Pos, Sources};
 use ytterby_text::gojson::{self, Html};
-use ytterby_text::profile::{self, Cost, Place, Profile, Recording, SpanKind};
+use ytterby_text::profile::{self, Cost, Profile, Recording, SourcePosition, SpanKind};
 
 use crate::commands::flag;
 use crate::flags::Invocation;
@@ -117,7 +117,7 @@ const TABLES: [(&str, &str, &[SpanKind]); 5] = [
 
 impl ProfileReport<'_> {
     /// The file and line of a position.
-    fn line(&self, place: Place) -> Option<(String, u32)> {
+    fn line(&self, place: SourcePosition) -> Option<(String, u32)> {
         let pos = self.sources.source_place(Pos::new(FileId(place.0), place.1));
         let source = self.sources.get(pos.file)?;
         Some((source.place().to_owned(), source.line(pos.offset)))

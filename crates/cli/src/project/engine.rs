@@ -67,7 +67,7 @@ pub struct Renderers(HashMap<u64, Renderer>);
 
 /// The input of one render.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct RenderJob {
     /// Input files.
     pub compiled: Arc<Compiled>,
     /// Values files.
@@ -79,12 +79,12 @@ pub struct Job {
     /// The check of the output.
     pub check: Option<Arc<dyn OutputCheck>>,
     /// The output format.
-    pub form: ytterby::Target,
+    pub form: ytterby::OutputForm,
 }
 
-/// The result of a [`Job`].
+/// The result of a [`RenderJob`].
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RenderOutcome {
     /// The output, or the reason for there being none.
     pub result: Result<Rendered, Failure>,
     /// Resolves the positions of warnings and problems.
@@ -140,7 +140,7 @@ impl Engine {
     pub fn generate(
         &self,
         renderers: &mut Renderers,
-        job: &Job,
+        job: &RenderJob,
         count: usize,
     ) -> Result<Vec<Failing>, (Failure, Arc<Sources>)> {
         let layer = Arc::new(Sources::over(&self.sources));
@@ -182,7 +182,7 @@ impl Engine {
     }
 
     /// The engine's options for a job.
-    pub fn options(&self, job: &Job) -> Options {
+    pub fn options(&self, job: &RenderJob) -> Options {
         Options {
             program: self.program.clone(),
             values: ValueFlags {
@@ -203,7 +203,7 @@ impl Engine {
     }
 
     /// Renders a job.
-    pub fn render(&self, renderers: &mut Renderers, job: &Job) -> Outcome {
+    pub fn render(&self, renderers: &mut Renderers, job: &RenderJob) -> RenderOutcome {
         let options = self.options(job);
         let host = Rc::new(PrintBuffer::default());
         let Compiled { project, number, .. } = &*job.compiled;
@@ -219,7 +219,7 @@ impl Engine {
                 (Err(Failure::new(Id::INTERNAL_BUG, text)), Arc::clone(&self.sources))
             }
         };
-        Outcome { result, sources, printed: host.0.take() }
+        RenderOutcome { result, sources, printed: host.0.take() }
     }
 }
 

@@ -14,7 +14,7 @@ use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_project::{Limits, Placed, ProjectFile, SetValue, Target, join};
 use ytterby_text::spelling;
 
-use super::engine::{Compiled, Job};
+use super::engine::{Compiled, RenderJob};
 use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::kubernetes;
@@ -68,7 +68,7 @@ impl<'a> Inputs<'a> {
     ///
     /// # Errors
     /// If paths do not exist or the check of the output is wrong.
-    pub fn job(&self, target: &Target, base: &str, form: ytterby::Target) -> Result<Job, Vec<Diagnostic>> {
+    pub fn job(&self, target: &Target, base: &str, form: ytterby::OutputForm) -> Result<RenderJob, Vec<Diagnostic>> {
         self.job_with(target, base, &Additions::default(), form)
     }
 
@@ -81,8 +81,8 @@ impl<'a> Inputs<'a> {
         target: &Target,
         base: &str,
         more: &Additions<'_>,
-        form: ytterby::Target,
-    ) -> Result<Job, Vec<Diagnostic>> {
+        form: ytterby::OutputForm,
+    ) -> Result<RenderJob, Vec<Diagnostic>> {
         let with = |base: &str, paths: &[Placed<String>]| -> Vec<(String, Placed<String>)> {
             paths.iter().map(|path| (base.to_owned(), path.clone())).collect()
         };
@@ -96,7 +96,14 @@ impl<'a> Inputs<'a> {
             return Err(absent);
         }
         let set = target.set.iter().chain(more.set).cloned().collect();
-        Ok(Job { compiled, values, set, limits: self.limits(target.limits), check: self.check(target, base)?, form })
+        Ok(RenderJob {
+            compiled,
+            values,
+            set,
+            limits: self.limits(target.limits),
+            check: self.check(target, base)?,
+            form,
+        })
     }
 
     /// The files and values files at these paths, each with the directory that it is relative to.

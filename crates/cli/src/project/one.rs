@@ -42,7 +42,7 @@ pub fn inputs(
     let project = super::load(sources)?;
     let target = target(&project, name, unnamed)?;
     let inputs = ProjectInputs::new(&project.file, &project.root, flags, rendering, sources);
-    let job = inputs.job(target, &project.base, ytterby::Target::default()).map_err(series)?;
+    let job = inputs.job(target, &project.base, ytterby::OutputForm::default()).map_err(series)?;
     let engine = Engine {
         program: program.to_owned(),
         rendering,

@@ -155,7 +155,7 @@ fn directory(root: &str, symlinks: &Symlinks, skip: Skip<'_>) -> Result<Vec<Inpu
     // Entries still to visit, in reverse order.
     let mut pending = entries_of(&InputPath::new(root), "")?;
     filter.apply(root, &mut pending);
-    while let Some(Entry { place, below, kind }) = pending.pop() {
+    while let Some(WalkEntry { place, below, kind }) = pending.pop() {
         let kind = kind.map_err(|error| format!("lstat {}: {}", place.shown, io_text(&error)))?;
         if kind.is_dir() {
             let mut entries = entries_of(&place, &format!("{below}/"))?;
@@ -170,7 +170,7 @@ fn directory(root: &str, symlinks: &Symlinks, skip: Skip<'_>) -> Result<Vec<Inpu
 }
 
 /// An entry of a directory.
-struct Entry {
+struct WalkEntry {
     place: InputPath,
     /// Its path relative to the root of the walk.
     below: String,
@@ -179,7 +179,7 @@ struct Entry {
 }
 
 /// The entries of a directory in reverse order, each with its name after `prefix`.
-fn entries_of(directory: &InputPath, prefix: &str) -> Result<Vec<Entry>, String> {
+fn entries_of(directory: &InputPath, prefix: &str) -> Result<Vec<WalkEntry>, String> {
     let failed = |error: io::Error| format!("open {}: {}", directory.shown, io_text(&error));
     let mut names = Vec::new();
     for entry in fs::read_dir(&directory.path).map_err(failed)? {
@@ -187,7 +187,7 @@ fn entries_of(directory: &InputPath, prefix: &str) -> Result<Vec<Entry>, String>
         names.push((entry.file_name(), entry.file_type()));
     }
     names.sort_unstable_by(|(a, _), (b, _)| b.cmp(a));
-    let entry = |(name, kind): (OsString, io::Result<FileType>)| Entry {
+    let entry = |(name, kind): (OsString, io::Result<FileType>)| WalkEntry {
         place: directory.below(&name),
         below: format!("{prefix}{}", name.to_string_lossy()),
         kind,

@@ -8,7 +8,7 @@ use std::path::Path;
 use ytterby_diag::Sources;
 use ytterby_project::{FILE_NAME, is_below, join};
 
-use super::Entry;
+use super::WalkEntry;
 
 /// The directory of snapshots, beside the tests that they belong to.
 pub const SNAPSHOTS: &str = "__snapshots__";
@@ -57,7 +57,7 @@ pub(super) struct Filter {
 
 impl Filter {
     /// Removes excluded entries of `directory`.
-    pub fn apply(&mut self, directory: &str, entries: &mut Vec<Entry>) {
+    pub fn apply(&mut self, directory: &str, entries: &mut Vec<WalkEntry>) {
         if !self.skips_snapshots {
             return;
         }
@@ -69,7 +69,7 @@ impl Filter {
             self.add_tests(&directory);
         }
         let hidden = &self.hidden;
-        entries.retain(|Entry { place, below, .. }| {
+        entries.retain(|WalkEntry { place, below, .. }| {
             let name = name(below);
             let is_part_of_project = self.skips_projects && name == FILE_NAME;
             let is_hidden = || absolute(&place.shown).is_some_and(|path| hidden.contains(&path));

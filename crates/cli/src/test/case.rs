@@ -7,9 +7,9 @@ use ytterby::{Failure, OutputCheck, OutputFile, Rendered};
 use ytterby_diag::{Diagnostic, Id, PlaceNames, Sources, Step};
 use ytterby_project::{ExpectedFailure, Placed, Target, Test, Value, join};
 
-use super::{Problem, Tested, Verdict, expect, find, remedy};
+use super::{TestFailure, TestResult, Tested, expect, find, remedy};
 use crate::build::unified;
-use crate::project::engine::{Documents, Engine, Failing, Job, Renderers};
+use crate::project::engine::{Documents, Engine, Failing, RenderJob, Renderers};
 use crate::project::inputs::{Additions, Inputs};
 use crate::read::SNAPSHOTS;
 
@@ -43,10 +43,10 @@ pub fn run(
     let Case { test, target, .. } = case;
     let directory = find::directory(&case.path);
     let more = Additions { base: directory, files: &test.files, values: &test.values, set: &test.set };
-    let mut job = match inputs.job_with(target, base, &more, ytterby::Target::Documents) {
+    let mut job = match inputs.job_with(target, base, &more, ytterby::OutputForm::Documents) {
         Ok(job) => job,
         Err(problems) => {
-            let verdict = Verdict::Wrong(problems);
+            let verdict = TestResult::Wrong(problems);
             return Tested { verdict, seconds: 0.0, snapshot: None, printed: Vec::new(), broken: Vec::new() };
         }
     };
@@ -57,7 +57,7 @@ pub fn run(
     let problems = match (&outcome.result, &test.fails) {
         (Ok(_), Some(expected)) => vec![not_failed(expected)],
         (Err(failure), Some(expected)) => other_failure(expected, failure, &outcome.sources),
-        (Err(failure), None) => failure.diagnostics().into_iter().map(Problem::from).collect(),
+        (Err(failure), None) => failure.diagnostics().into_iter().map(TestFailure::from).collect(),
         (Ok(rendered), None) => {
             let mut found = compared(test, &documents.take());
             if let Some(name) = &test.snapshot {
@@ -75,11 +75,11 @@ pub fn run(
     };
     let place = engine.sources.absorb(&outcome.sources);
     let is_own = Arc::ptr_eq(&engine.sources, &outcome.sources);
-    let problems: Vec<Problem> = problems
+    let problems: Vec<TestFailure> = problems
         .into_iter()
         .map(|problem| match is_own {
             true => problem,
-            false => Problem { diagnostic: problem.diagnostic.relocate(&outcome.sources, &place), ..problem },
+            false => TestFailure { diagnostic: problem.diagnostic.relocate(&outcome.sources, &place), ..problem },
         })
         .collect();
     let mut problems = problems;
@@ -87,12 +87,12 @@ pub fn run(
         problems.extend(generated(engine, renderers, &job, count));
     }
     let broken = outcome.result.as_ref().err().map(|failure| rules_of(failure, &outcome.sources)).unwrap_or_default();
-    let verdict = if problems.is_empty() { Verdict::Passed } else { Verdict::Failed(problems) };
+    let verdict = if problems.is_empty() { TestResult::Passed } else { TestResult::Failed(problems) };
     Tested { verdict, seconds: 0.0, snapshot, printed: outcome.printed, broken }
 }
 
 /// Problems of rendering with generated values.
-fn generated(engine: &Engine, renderers: &mut Renderers, job: &Job, count: &Placed<u64>) -> Vec<Problem> {
+fn generated(engine: &Engine, renderers: &mut Renderers, job: &RenderJob, count: &Placed<u64>) -> Vec<TestFailure> {
     // The test's own render is separate from those with generated values.
     let number = usize::try_from(count.value).unwrap_or(MAX_GENERATED).min(MAX_GENERATED);
     let moved = |diagnostic: Diagnostic, layer: &Arc<Sources>| {
@@ -115,7 +115,7 @@ fn generated(engine: &Engine, renderers: &mut Renderers, job: &Job, count: &Plac
                     let role = ytterby_diag::Role::Related;
                     diagnostic = moved(diagnostic.label(ytterby_diag::Label { role, ..label }), &sources);
                 }
-                Problem { diagnostic, diff: format!("the smallest values that fail:\n{values}") }
+                TestFailure { diagnostic, diff: format!("the smallest values that fail:\n{values}") }
             })
             .collect(),
     }
@@ -137,13 +137,13 @@ fn rules_of(failure: &Failure, sources: &Sources) -> Vec<(String, String)> {
     failure.diagnostics().iter().filter_map(rule).collect()
 }
 
-fn compared(test: &Test, documents: &[Value]) -> Vec<Problem> {
+fn compared(test: &Test, documents: &[Value]) -> Vec<TestFailure> {
     let documents: Vec<&Value> = documents.iter().filter(|document| !expect::is_null(document)).collect();
     test.expect.iter().flat_map(|expectation| expect::check(expectation, &documents)).collect()
 }
 
 /// The problem with a snapshot, if any.
-fn snapshot_problem(name: &Placed<String>, path: &str, rendered: &Rendered) -> Option<Problem> {
+fn snapshot_problem(name: &Placed<String>, path: &str, rendered: &Rendered) -> Option<TestFailure> {
     let old = fs::read(path).ok();
     match &old {
         Some(old) if *old == rendered.documents => None,
@@ -156,18 +156,18 @@ fn snapshot_problem(name: &Placed<String>, path: &str, rendered: &Rendered) -> O
             let message = format!("the output differs from the snapshot {path}");
             let hint = "where the new output is right, ytterby test --update writes it".to_owned();
             let diff = unified(path, Some(old), Some(&rendered.documents));
-            Some(Problem { diagnostic: name.problem(Id::TEST_SNAPSHOT, message, Some(hint)), diff })
+            Some(TestFailure { diagnostic: name.problem(Id::TEST_SNAPSHOT, message, Some(hint)), diff })
         }
     }
 }
 
-fn not_failed(expected: &Placed<ExpectedFailure>) -> Problem {
+fn not_failed(expected: &Placed<ExpectedFailure>) -> TestFailure {
     let message = format!("expected the render to fail with {}, but it succeeded", words(&expected.value));
     expected.problem(Id::TEST_FAILS, message, Some(remedy::of_success(&expected.value))).into()
 }
 
 /// The problem with a failure, unless it contains the expected one.
-fn other_failure(expected: &Placed<ExpectedFailure>, failure: &Failure, sources: &Sources) -> Vec<Problem> {
+fn other_failure(expected: &Placed<ExpectedFailure>, failure: &Failure, sources: &Sources) -> Vec<TestFailure> {
     let found = failure.diagnostics();
     if found.iter().any(|problem| is_expected(&expected.value, problem, sources)) {
         return Vec::new();

@@ -5,11 +5,11 @@ use ytterby_diag::{Id, Label, Part, Path, Role, Step};
 use ytterby_project::{Data, Expectation, Expected, Placed, Scalar, Value};
 use ytterby_text::gojson::{self, Html};
 
-use super::{Problem, remedy};
+use super::{TestFailure, remedy};
 use crate::build::counted;
 
 /// The differences between the documents and the expectation.
-pub fn check(expectation: &Expectation, documents: &[&Value]) -> Vec<Problem> {
+pub fn check(expectation: &Expectation, documents: &[&Value]) -> Vec<TestFailure> {
     let is_meant = |document: &&&Value| expectation.document.iter().all(|wanted| has(document, wanted));
     let meant: Vec<&Value> = documents.iter().filter(is_meant).copied().collect();
     let looks_into =
@@ -41,7 +41,7 @@ fn has(document: &Value, wanted: &Expected) -> bool {
     lookup(document, wanted.path.steps()).is_some_and(|node| contains(node, &wanted.value))
 }
 
-fn other_count(expectation: &Expectation, wanted: u64, meant: &[&Value], documents: &[&Value]) -> Problem {
+fn other_count(expectation: &Expectation, wanted: u64, meant: &[&Value], documents: &[&Value]) -> TestFailure {
     const MAX: usize = 12;
     let selector: Vec<String> =
         expectation.document.iter().map(|wanted| format!("{}: {}", wanted.path, inline(&wanted.value))).collect();
@@ -68,7 +68,7 @@ fn other_count(expectation: &Expectation, wanted: u64, meant: &[&Value], documen
     }
 }
 
-fn differs(document: &Value, wanted: &Expected, name: &str) -> Option<Problem> {
+fn differs(document: &Value, wanted: &Expected, name: &str) -> Option<TestFailure> {
     let Some(found) = lookup(document, wanted.path.steps()) else {
         return Some(absent(document, wanted, name, Id::TEST_EQUALS));
     };
@@ -81,13 +81,13 @@ fn differs(document: &Value, wanted: &Expected, name: &str) -> Option<Problem> {
         true => format!("{} of {name}: expected {}, found {}", wanted.path, typed(&wanted.value), typed(found)),
         false => format!("{} of {name} is not what is expected", wanted.path),
     };
-    Some(Problem {
+    Some(TestFailure {
         diagnostic: at(wanted, Id::TEST_EQUALS, message, found, remedy::of_equals(wanted, found)),
         diff: if is_short { String::new() } else { diff(&wanted.value, found) },
     })
 }
 
-fn lacks(document: &Value, wanted: &Expected, name: &str) -> Option<Problem> {
+fn lacks(document: &Value, wanted: &Expected, name: &str) -> Option<TestFailure> {
     let Some(found) = lookup(document, wanted.path.steps()) else {
         return Some(absent(document, wanted, name, Id::TEST_CONTAINS));
     };
@@ -103,10 +103,10 @@ fn lacks(document: &Value, wanted: &Expected, name: &str) -> Option<Problem> {
     let message = format!("{} of {name} does not contain {}", wanted.path, inline(&wanted.value));
     let help = remedy::of_contains(wanted, found);
     let diagnostic = at(wanted, Id::TEST_CONTAINS, message, found, help);
-    Some(Problem { diagnostic, diff: diff(&wanted.value, found) })
+    Some(TestFailure { diagnostic, diff: diff(&wanted.value, found) })
 }
 
-fn exists(document: &Value, path: &Placed<Path>, name: &str) -> Option<Problem> {
+fn exists(document: &Value, path: &Placed<Path>, name: &str) -> Option<TestFailure> {
     let found = lookup(document, path.value.steps())?;
     let message = format!("{} of {name} exists, but is expected to be absent", path.value);
     let label = Label::new(Role::Related, found.pos, Part::Value).text("it comes from here");
@@ -114,7 +114,7 @@ fn exists(document: &Value, path: &Placed<Path>, name: &str) -> Option<Problem> 
 }
 
 /// The problem of a node that does not exist.
-fn absent(document: &Value, wanted: &Expected, name: &str, id: Id) -> Problem {
+fn absent(document: &Value, wanted: &Expected, name: &str, id: Id) -> TestFailure {
     let message = format!("{} of {name} does not exist", wanted.path);
     let near = nearest(document, wanted.path.steps());
     wanted.value.problem(id, message, near).into()

@@ -1,6 +1,6 @@
 //! `test`: renders with the values of tests and compares the output with their expectations.
 //!
-//! A broken test file ([`Verdict::Wrong`]) does not prevent others from running. Tests run on all cores and are reported
+//! A broken test file ([`TestResult::Wrong`]) does not prevent others from running. Tests run on all cores and are reported
 //! in the order of their files.
 
 mod case;
@@ -32,32 +32,32 @@ use crate::{build, host, limits, write};
 
 /// The result of a test.
 #[derive(Debug)]
-pub enum Verdict {
+pub enum TestResult {
     Passed,
-    Failed(Vec<Problem>),
+    Failed(Vec<TestFailure>),
     /// It could not be run.
     Wrong(Vec<Diagnostic>),
 }
 
 /// Why a test failed.
 #[derive(Debug)]
-pub struct Problem {
+pub struct TestFailure {
     /// The problem, with positions in the shared sources.
     pub diagnostic: Diagnostic,
     /// Lines of a diff; empty if there is nothing to compare.
     pub diff: String,
 }
 
-impl From<Diagnostic> for Problem {
-    fn from(diagnostic: Diagnostic) -> Problem {
-        Problem { diagnostic, diff: String::new() }
+impl From<Diagnostic> for TestFailure {
+    fn from(diagnostic: Diagnostic) -> TestFailure {
+        TestFailure { diagnostic, diff: String::new() }
     }
 }
 
 /// The result of one test.
 #[derive(Debug)]
 pub struct Tested {
-    verdict: Verdict,
+    verdict: TestResult,
     seconds: f64,
     /// A snapshot to write.
     snapshot: Option<(String, OutputFile)>,
@@ -167,10 +167,10 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
 }
 
 /// Writes a snapshot. Returns a verdict if that fails.
-fn written(case: &Case, directory: &str, file: OutputFile) -> Option<Verdict> {
+fn written(case: &Case, directory: &str, file: OutputFile) -> Option<TestResult> {
     let failure = write::add_files(directory, &[file]).err()?;
     let place = case.test.snapshot.as_ref().unwrap_or(&case.test.name);
-    Some(Verdict::Wrong(vec![place.problem(Id::FILE_WRITE, failure.to_string(), None)]))
+    Some(TestResult::Wrong(vec![place.problem(Id::FILE_WRITE, failure.to_string(), None)]))
 }
 
 /// The project here or above. It is optional if test files are named.

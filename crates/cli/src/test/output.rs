@@ -10,7 +10,7 @@ use ytterby_text::gojson::{self, Html};
 use ytterby_text::xml::escaped;
 
 use super::case::Case;
-use super::{Problem, Verdict};
+use super::{TestFailure, TestResult};
 use crate::host;
 use crate::project::series;
 
@@ -116,24 +116,24 @@ impl<'a> Writer<'a> {
     }
 
     /// Reports the result of a test.
-    pub fn tested(&mut self, case: &Case, verdict: &Verdict, seconds: f64) {
+    pub fn tested(&mut self, case: &Case, verdict: &TestResult, seconds: f64) {
         let (outcome, problems): (&str, Vec<Diagnostic>) = match verdict {
-            Verdict::Passed => ("passed", Vec::new()),
-            Verdict::Failed(problems) => {
+            TestResult::Passed => ("passed", Vec::new()),
+            TestResult::Failed(problems) => {
                 ("failed", problems.iter().map(|problem| problem.diagnostic.clone()).collect())
             }
-            Verdict::Wrong(problems) => ("error", problems.clone()),
+            TestResult::Wrong(problems) => ("error", problems.clone()),
         };
         match verdict {
-            Verdict::Passed => self.passed += 1,
-            Verdict::Failed(_) => self.failed += 1,
-            Verdict::Wrong(_) => self.wrong += 1,
+            TestResult::Passed => self.passed += 1,
+            TestResult::Failed(_) => self.failed += 1,
+            TestResult::Wrong(_) => self.wrong += 1,
         }
         let diffs = diffs(verdict);
         let word = match verdict {
-            Verdict::Passed => "ok   ",
-            Verdict::Failed(_) => "FAIL ",
-            Verdict::Wrong(_) => "ERROR",
+            TestResult::Passed => "ok   ",
+            TestResult::Failed(_) => "FAIL ",
+            TestResult::Wrong(_) => "ERROR",
         };
         let line = format!("{word} {}\n", case.id());
         match self.format {
@@ -304,9 +304,9 @@ impl<'a> Writer<'a> {
 const PLAIN: Rendering =
     Rendering::Rich(ytterby_diag::render::RichOptions { colour: ytterby_diag::render::Colour::Off, width: None });
 
-fn diffs(verdict: &Verdict) -> String {
-    let Verdict::Failed(problems) = verdict else { return String::new() };
-    let text: String = problems.iter().map(|Problem { diff, .. }| diff.as_str()).collect();
+fn diffs(verdict: &TestResult) -> String {
+    let TestResult::Failed(problems) = verdict else { return String::new() };
+    let text: String = problems.iter().map(|TestFailure { diff, .. }| diff.as_str()).collect();
     let lines = text.lines().count();
     if lines <= MAX_DIFF_LINES {
         return text;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use ytterby_diag::Id;
-use ytterby_ide::reference::{self, Entry};
+use ytterby_ide::reference::{self, ReferenceEntry};
 
 /// The missing parts, one line each.
 pub fn check(root: &Path) -> Result<(), String> {
@@ -74,7 +74,7 @@ fn entries<'e>(
     manual: &Manual<'_>,
     page: &str,
     mark: &str,
-    entries: impl Iterator<Item = &'e Entry>,
+    entries: impl Iterator<Item = &'e ReferenceEntry>,
     problems: &mut Vec<String>,
 ) {
     let text = manual.page(page);

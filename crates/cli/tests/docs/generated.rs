@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use ytterby_ide::reference::{self, Entry};
+use ytterby_ide::reference::{self, ReferenceEntry};
 
 const START: &str = "<!-- generated: ";
 const END: &str = "<!-- end -->\n";
@@ -84,7 +84,7 @@ fn methods() -> String {
 }
 
 /// One function, annotation or rule.
-fn entry(entry: &Entry) -> String {
+fn entry(entry: &ReferenceEntry) -> String {
     let is_annotation = !entry.on.is_empty();
     let at = if is_annotation { "@" } else { "" };
     let mut out = format!("### {at}{}\n\n`{at}{}`\n\n{}", entry.name, entry.signature, entry.text);

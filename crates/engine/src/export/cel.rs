@@ -17,7 +17,7 @@ use ytterby_starlark::{BinaryOp, CompareOp, UnaryOp, Value};
 use ytterby_text::{Str, cel};
 
 use crate::node::{Node, Scalar};
-use crate::schema::{Kind, MapType, Presence, Slot, Type};
+use crate::schema::{MapType, Presence, ScalarType, Slot, Type};
 use crate::validate::rules::cel_literal;
 
 /// The equivalent CEL expression over `self` for values of `slot`, if the function is a lambda of
@@ -464,26 +464,26 @@ fn compared_with_null<'a>(op: CompareOp, part: &Part<'a>) -> Option<Part<'a>> {
 /// type for it.
 fn kind_of(ty: &Type) -> Option<(CelKind<'_>, bool)> {
     let kind = match ty {
-        Type::Scalar(Kind::Bool) => CelKind::Bool,
-        Type::Scalar(Kind::Int) => CelKind::Int,
-        Type::Scalar(Kind::Float) => CelKind::Double,
-        Type::Scalar(Kind::String) => CelKind::Text,
+        Type::Scalar(ScalarType::Bool) => CelKind::Bool,
+        Type::Scalar(ScalarType::Int) => CelKind::Int,
+        Type::Scalar(ScalarType::Float) => CelKind::Double,
+        Type::Scalar(ScalarType::String) => CelKind::Text,
         Type::Array(_) => CelKind::List,
         Type::Map(ty) if !ty.items.is_empty() => CelKind::Object(ty),
         Type::Map(ty) if !ty.patterns.is_empty() => CelKind::Map(ty),
         Type::Union(union) => {
-            let is_null = |member: &&Type| matches!(member, Type::Scalar(Kind::Null));
+            let is_null = |member: &&Type| matches!(member, Type::Scalar(ScalarType::Null));
             let members: Vec<&Type> = union.members.iter().filter(|member| !is_null(member)).collect();
             let has_null = members.len() < union.members.len();
-            let is = |member: &Type, kind: Kind| matches!(member, Type::Scalar(other) if *other == kind);
+            let is = |member: &Type, kind: ScalarType| matches!(member, Type::Scalar(other) if *other == kind);
             let both = |one, other| match members[..] {
                 [a, b] => (is(a, one) && is(b, other)) || (is(a, other) && is(b, one)),
                 _ => false,
             };
             return match members[..] {
                 [one] => kind_of(one).map(|(kind, null)| (kind, null || has_null)),
-                _ if both(Kind::Int, Kind::Float) => Some((CelKind::Double, has_null)),
-                _ if both(Kind::Int, Kind::String) => Some((CelKind::IntOrText, has_null)),
+                _ if both(ScalarType::Int, ScalarType::Float) => Some((CelKind::Double, has_null)),
+                _ if both(ScalarType::Int, ScalarType::String) => Some((CelKind::IntOrText, has_null)),
                 _ => None,
             };
         }

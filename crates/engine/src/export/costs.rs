@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ytterby_cel::{Env, Library, ObjectType, Program, Shape, Type};
+use ytterby_cel::{Env, Library, MaxSize, ObjectType, Program, Type};
 use ytterby_text::cel::escaped;
 
 use super::keywords::array;
@@ -91,48 +91,48 @@ fn drop_costly(out: &mut Map, schema: &Node, count: u64, total: &mut u64) {
 }
 
 /// What a rule costs at most, once; nothing where it does not compile.
-fn cost(source: &str, of: &Type, shape: &Arc<Shape>) -> Option<u64> {
+fn cost(source: &str, of: &Type, shape: &Arc<MaxSize>) -> Option<u64> {
     let env = Env { variables: vec![("self".to_owned(), of.clone())], library: Library::Kubernetes };
     let program = Program::compile(source, &env).ok()?;
     Some(program.estimate(std::slice::from_ref(shape)))
 }
 
 /// The type and the sizes of a schema's values, where rules can see them.
-fn declared(schema: &Node) -> Option<(Type, Arc<Shape>)> {
+fn declared(schema: &Node) -> Option<(Type, Arc<MaxSize>)> {
     if flag(schema, "x-kubernetes-int-or-string") {
         // The values of an enum bound texts only.
         let most = number(schema, "maxLength").map_or(MAX_REQUEST - 2, |most| most.saturating_mul(4));
-        return Some((Type::Dyn, Shape::sized(most)));
+        return Some((Type::Dyn, MaxSize::sized(most)));
     }
     Some(match &*text(schema, "type")? {
-        "boolean" => (Type::Bool, Shape::sized(0)),
-        "integer" => (Type::Int, Shape::sized(0)),
-        "number" => (Type::Double, Shape::sized(0)),
+        "boolean" => (Type::Bool, MaxSize::sized(0)),
+        "integer" => (Type::Int, MaxSize::sized(0)),
+        "number" => (Type::Double, MaxSize::sized(0)),
         "array" => {
             let items = get(schema, "items")?;
             let (of, shape) = declared(items)?;
             let max = number(schema, "maxItems").unwrap_or_else(|| (MAX_REQUEST - 2) / (min_size(items) + 1));
-            (Type::list(of), Arc::new(Shape { max, items: Some(shape), ..Shape::default() }))
+            (Type::list(of), Arc::new(MaxSize { max, items: Some(shape), ..MaxSize::default() }))
         }
         "object" => match get(schema, "additionalProperties").filter(|_| get(schema, "properties").is_none()) {
             Some(values) => {
                 let (of, shape) = declared(values)?;
                 let max = number(schema, "maxProperties").unwrap_or_else(|| (MAX_REQUEST - 2) / (min_size(values) + 6));
-                let shape = Shape { max, items: Some(shape), keys: Some(Shape::sized(0)), ..Shape::default() };
+                let shape = MaxSize { max, items: Some(shape), keys: Some(MaxSize::sized(0)), ..MaxSize::default() };
                 (Type::map(Type::String, of), Arc::new(shape))
             }
             None => object(schema),
         },
         _ => match text(schema, "format").as_deref() {
-            Some("byte") => (Type::Bytes, Shape::sized(max_text(schema))),
-            Some("date-time" | "date") => (Type::Timestamp, Shape::sized(1)),
-            Some("duration") => (Type::Duration, Shape::sized(1)),
-            _ => (Type::String, Shape::sized(max_text(schema))),
+            Some("byte") => (Type::Bytes, MaxSize::sized(max_text(schema))),
+            Some("date-time" | "date") => (Type::Timestamp, MaxSize::sized(1)),
+            Some("duration") => (Type::Duration, MaxSize::sized(1)),
+            _ => (Type::String, MaxSize::sized(max_text(schema))),
         },
     })
 }
 
-fn object(schema: &Node) -> (Type, Arc<Shape>) {
+fn object(schema: &Node) -> (Type, Arc<MaxSize>) {
     let (mut fields, mut shapes) = (BTreeMap::new(), BTreeMap::new());
     for item in get(schema, "properties").and_then(Node::as_map).into_iter().flat_map(Map::iter) {
         let Scalar::Str(key) = &item.key else { continue };
@@ -143,7 +143,7 @@ fn object(schema: &Node) -> (Type, Arc<Shape>) {
     }
     // Rules compare no two objects, so one name will do.
     let of = Type::Object(Arc::new(ObjectType { name: "object".to_owned(), fields }));
-    (of, Arc::new(Shape { fields: shapes, ..Shape::default() }))
+    (of, Arc::new(MaxSize { fields: shapes, ..MaxSize::default() }))
 }
 
 /// The most bytes that a text has; a character has up to four.

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use super::cel;
 use super::schema::is_made_of_items;
 use crate::node::{Map, MapItem, Node, Scalar};
-use crate::schema::{Allowed, Item, MapType, Presence, Schema, Slot, Type};
+use crate::schema::{Allowed, MapItemType, MapType, Presence, Schema, Slot, Type};
 use crate::validate::cel::Program;
 
 /// The slots with an invalid default.
@@ -75,7 +75,9 @@ impl Unfit {
 
 /// Whether this number of keys is allowed in a map without declared keys.
 fn count_fits(ty: &MapType, count: usize) -> bool {
-    let ([], [Item { presence: Presence::Pattern(rule), .. }]) = (&ty.items[..], &ty.patterns[..]) else { return true };
+    let ([], [MapItemType { presence: Presence::Pattern(rule), .. }]) = (&ty.items[..], &ty.patterns[..]) else {
+        return true;
+    };
     let (lowest, highest) = rule.expects.bounds();
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     lowest.is_none_or(|lowest| count >= lowest) && highest.is_none_or(|highest| count <= highest)
@@ -107,8 +109,8 @@ fn parts_hold(ty: &Type, value: &Node) -> bool {
 }
 
 /// The item that decides about a key, unless a function does.
-fn declared<'t>(ty: &'t MapType, key: &Scalar) -> Option<&'t Item> {
-    let accepts = |item: &&Item| match (&item.presence, key) {
+fn declared<'t>(ty: &'t MapType, key: &Scalar) -> Option<&'t MapItemType> {
+    let accepts = |item: &&MapItemType| match (&item.presence, key) {
         (Presence::Pattern(rule), Scalar::Str(text)) => match &rule.allowed {
             Some(Allowed::Any) => true,
             Some(Allowed::Matching(regexp, _)) => regexp.is_match(text),

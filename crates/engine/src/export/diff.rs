@@ -9,11 +9,11 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::model::{Field, Model, When, model};
+use super::model::{DocumentedField, Model, When, model};
 use super::schema::json_schema_of_slot;
 use crate::node::Node;
 use crate::run::Run;
-use crate::schema::{Combination, DEPRECATED, Example, Kind, Schema, Shapes, Type};
+use crate::schema::{Combination, DEPRECATED, Example, ScalarType, Schema, Shapes, Type};
 use crate::validate::{Described, Detail};
 
 /// The impact of a change on users of a schema.
@@ -153,11 +153,11 @@ impl<'a> Partners<'a> {
         partners
     }
 
-    fn plain_items_in_old(&self, field: &Field, old: &Model) -> Option<Field> {
+    fn plain_items_in_old(&self, field: &DocumentedField, old: &Model) -> Option<DocumentedField> {
         plain_items(field, &self.old, old)
     }
 
-    fn plain_items_in_new(&self, field: &Field, new: &Model) -> Option<Field> {
+    fn plain_items_in_new(&self, field: &DocumentedField, new: &Model) -> Option<DocumentedField> {
         plain_items(field, &self.new, new)
     }
 }
@@ -176,12 +176,12 @@ fn is_below(id: &str, above: &str) -> bool {
 
 /// Array items are listed only if they have documentation. If the other version has the array but
 /// does not list its items, this returns the item to compare `field` with.
-fn plain_items(field: &Field, fields: &HashMap<&str, Vec<usize>>, other: &Model) -> Option<Field> {
+fn plain_items(field: &DocumentedField, fields: &HashMap<&str, Vec<usize>>, other: &Model) -> Option<DocumentedField> {
     let [at] = fields.get(field.id.strip_suffix("\0[]")?)?[..] else { return None };
     let array = &other.fields[at];
     let Type::Array(ty) = &array.ty else { return None };
     // A change of the type is reported for the array.
-    Some(Field {
+    Some(DocumentedField {
         id: field.id.clone(),
         documentation: None,
         ty: field.ty.clone(),
@@ -223,7 +223,7 @@ impl Changes {
         }
     }
 
-    fn field(&mut self, old: &Field, new: &Field) {
+    fn field(&mut self, old: &DocumentedField, new: &DocumentedField) {
         let path = &*new.path;
         self.types(path, (&old.ty, &old.type_name), (&new.ty, &new.type_name));
         let known = self.0.len();
@@ -255,7 +255,7 @@ impl Changes {
         }
         // A deprecation that begins or ends is a change of its own.
         let is_known = old.deprecated().is_some() != new.deprecated().is_some();
-        let remarks = |field: &Field| {
+        let remarks = |field: &DocumentedField| {
             let others = field.remarks.iter().filter(|remark| !(is_known && remark.name == DEPRECATED));
             others.map(|remark| (remark.name, remark.text.clone())).collect::<Vec<_>>()
         };
@@ -358,7 +358,7 @@ fn is_implied(rule: &Described, others: &[Described]) -> bool {
     rule.without_condition.as_ref().is_some_and(known) || (!rule.limits.is_empty() && rule.limits.iter().all(follows))
 }
 
-fn same_default(old: &Field, new: &Field) -> bool {
+fn same_default(old: &DocumentedField, new: &DocumentedField) -> bool {
     let same = |old: &Option<Node>, new: &Option<Node>| match (old, new) {
         (Some(old), Some(new)) => old.same(new),
         (None, None) => true,
@@ -391,11 +391,13 @@ fn shown_type(ty: &Type, name: &str) -> String {
 fn accepts_all(whole: &Type, part: &Type) -> bool {
     crate::deep(|| match (whole, part) {
         (Type::Any, _) => true,
-        (_, Type::Scalar(Kind::Null)) => true,
+        (_, Type::Scalar(ScalarType::Null)) => true,
         (Type::Shapes(whole), Type::Shapes(part)) => has_shapes(whole, part),
         (_, Type::Union(part)) => part.members.iter().all(|member| accepts_all(whole, member)),
         (Type::Union(whole), part) => whole.members.iter().any(|member| accepts_all(member, part)),
-        (Type::Scalar(whole), Type::Scalar(part)) => whole == part || (*whole, *part) == (Kind::Float, Kind::Int),
+        (Type::Scalar(whole), Type::Scalar(part)) => {
+            whole == part || (*whole, *part) == (ScalarType::Float, ScalarType::Int)
+        }
         (Type::Array(whole), Type::Array(part)) => {
             let allows_null = |item: &crate::schema::Slot| item.allows_null();
             let null = allows_null(&whole.item) || !allows_null(&part.item) || part.item.annotated;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use ytterby_text::gojson::Html;
 use ytterby_yaml::write::{JsonOptions, JsonWriter};
 
-use super::model::{Field, model, must_be};
+use super::model::{DocumentedField, model, must_be};
 use crate::node::Node;
 use crate::output::write_node;
 use crate::schema::Schema;
@@ -30,7 +30,7 @@ pub(crate) fn markdown(schema: &Schema) -> String {
     out
 }
 
-fn row(out: &mut String, field: &Field) {
+fn row(out: &mut String, field: &DocumentedField) {
     let default = match &field.default {
         _ if field.required => "(required)".to_owned(),
         Some(value) => code(value),
@@ -56,7 +56,7 @@ fn row(out: &mut String, field: &Field) {
     );
 }
 
-fn description(field: &Field) -> String {
+fn description(field: &DocumentedField) -> String {
     let remarks = field.remarks.iter().map(|remark| format!("**{}:** {}", remark.label(), remark.text));
     let mut parts: Vec<String> = remarks.collect();
     parts.extend(field.documentation.as_ref().map(ToString::to_string));

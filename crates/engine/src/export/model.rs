@@ -20,11 +20,11 @@ pub(crate) struct Model {
     pub ty: Type,
     pub type_name: String,
     pub nullable: bool,
-    pub fields: Vec<Field>,
+    pub fields: Vec<DocumentedField>,
 }
 
 /// One field.
-pub(crate) struct Field {
+pub(crate) struct DocumentedField {
     /// A unique path: keys may contain dots, so `path` may be ambiguous.
     pub id: String,
     /// The key; for an array item the array's key and `[]`.
@@ -53,7 +53,7 @@ pub(crate) struct Field {
     pub pos: Pos,
 }
 
-impl Field {
+impl DocumentedField {
     /// The notice about its deprecation.
     pub fn deprecated(&self) -> Option<&Str> {
         self.remarks.iter().find(|remark| remark.name == DEPRECATED).map(|remark| &remark.text)
@@ -116,7 +116,7 @@ struct Above {
 }
 
 struct Walk<'a> {
-    fields: Vec<Field>,
+    fields: Vec<DocumentedField>,
     detail: Detail<'a>,
 }
 
@@ -197,7 +197,7 @@ impl Walk<'_> {
         }
     }
 
-    fn field(&self, slot: &Slot, at: &Above, shows: Shows, presence: When) -> Field {
+    fn field(&self, slot: &Slot, at: &Above, shows: Shows, presence: When) -> DocumentedField {
         let Docs { title, description, examples, .. } = &slot.docs;
         charge_texts(&slot.docs);
         let is_map = matches!(slot.ty, Type::Map(_)) && !slot.default.is_null();
@@ -210,7 +210,7 @@ impl Walk<'_> {
         let examples = examples.iter().map(|example| Example { value: redacted(&example.value), ..example.clone() });
         let shows_default = shows == Shows::Default;
         let is_own = slot.ty.as_map().is_some_and(|ty| !is_made_of_items(&slot.default, ty));
-        Field {
+        DocumentedField {
             id: at.id.clone(),
             name: at.name.clone(),
             path: at.path.clone(),

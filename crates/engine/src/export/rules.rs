@@ -5,11 +5,11 @@ use super::keywords::{Keywords, array, map};
 use super::schema::is_visible;
 use crate::node::{Node, Scalar};
 use crate::schema::{Slot, Type};
-use crate::validate::{Exported, Keyword, Rules, Shape, Target};
+use crate::validate::{ExportTarget, Exported, Keyword, NodeType, Rules};
 
 /// The target of the rules.
 pub(super) struct Spot<'a> {
-    pub target: Target,
+    pub target: ExportTarget,
     pub slot: &'a Slot,
     /// Its type, as far as the rules can hold.
     pub ty: &'a Type,
@@ -21,7 +21,13 @@ pub(super) struct Spot<'a> {
 }
 
 /// Writes the rules of a node as keywords. Rules without keywords are added to `texts`.
-pub(super) fn write(keywords: &mut Keywords, rules: &Rules, shape: &Shape, spot: &Spot<'_>, texts: &mut Vec<String>) {
+pub(super) fn write(
+    keywords: &mut Keywords,
+    rules: &Rules,
+    shape: &NodeType,
+    spot: &Spot<'_>,
+    texts: &mut Vec<String>,
+) {
     for exported in rules.exports(spot.target, shape) {
         rule(keywords, exported, spot, texts);
     }
@@ -31,7 +37,7 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
     let target = spot.target;
     let mut pieces = rule.keywords;
     if pieces.is_empty()
-        && target == Target::Crd
+        && target == ExportTarget::Crd
         && let Some(expression) = rule.function.as_ref().and_then(|function| cel::translate(function, spot.slot))
     {
         pieces.push(Keyword::Cel(expression));
@@ -50,7 +56,7 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
     if pieces.is_empty() || (pieces.iter().any(is_cel) && !is_visible(spot.ty)) {
         return texts.push(rule.text);
     }
-    if target != Target::JsonSchema {
+    if target != ExportTarget::JsonSchema {
         for (bound, flag) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
             keep_tighter(keywords, &mut pieces, bound, flag);
         }
@@ -63,7 +69,7 @@ fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Ve
         Keyword::Cel(_) | Keyword::Loop(..) | Keyword::NotNull | Keyword::Void => false,
     });
     if clashes {
-        if target == Target::OpenApi {
+        if target == ExportTarget::OpenApi {
             return texts.push(rule.text);
         }
         // Kubernetes accepts rules in CEL only beside types.
@@ -103,13 +109,13 @@ fn keep_tighter(keywords: &mut Keywords, pieces: &mut Vec<Keyword>, bound: &'sta
 }
 
 /// Writes the rules that only text can express.
-pub(super) fn write_texts(keywords: &mut Keywords, target: Target, texts: Vec<String>) {
+pub(super) fn write_texts(keywords: &mut Keywords, target: ExportTarget, texts: Vec<String>) {
     if texts.is_empty() {
         return;
     }
     match target {
-        Target::Crd => add_to_description(keywords, &format!("Must be: {}.", texts.join("; "))),
-        Target::OpenApi | Target::JsonSchema => {
+        ExportTarget::Crd => add_to_description(keywords, &format!("Must be: {}.", texts.join("; "))),
+        ExportTarget::OpenApi | ExportTarget::JsonSchema => {
             keywords.set("x-ytt-validations", array(texts.into_iter().map(Node::str)));
         }
     }

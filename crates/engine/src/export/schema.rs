@@ -17,9 +17,10 @@ use super::ytt_rules;
 use crate::api::Compat;
 use crate::node::{Document, Map, MapItem, Node, Scalar};
 use crate::schema::{
-    Allowed, Combination, Example, Item, Kind, MapType, Presence, Schema, Slot, Type, Union, redact, samples,
+    Allowed, Combination, Example, MapItemType, MapType, Presence, ScalarType, Schema, Slot, Type, Union, redact,
+    samples,
 };
-use crate::validate::{FreeKeys, Items, MapShape, Most, Rules, Shape, Target};
+use crate::validate::{ExportTarget, FreeKeys, ItemTypes, MapNodeType, Most, NodeType, Rules};
 use ytterby_regexp::is_ecma;
 
 /// The OpenAPI document of a schema.
@@ -31,8 +32,8 @@ pub(crate) fn openapi(schema: &Schema, compat: Compat) -> Document {
         Compat::Ytt { minor: 50.. } => Shown::AsWritten,
         Compat::Ytt { .. } => Shown::Nothing,
     };
-    let place = Place { shown, ..Place::ROOT };
-    let root = Dialect::new(Target::OpenApi).slot(&schema.root, place);
+    let place = SchemaContext { shown, ..SchemaContext::ROOT };
+    let root = Dialect::new(ExportTarget::OpenApi).slot(&schema.root, place);
     let schemas = map([(Scalar::from("dataValues"), root)]);
     let value = map([
         text("openapi", "3.0.0"),
@@ -46,8 +47,8 @@ pub(crate) fn openapi(schema: &Schema, compat: Compat) -> Document {
 /// The JSON Schema (draft 2020-12) of a schema.
 pub(crate) fn json_schema(schema: &Schema) -> Document {
     let unfit = Unfit::in_schema(schema);
-    let dialect = Dialect { target: Target::JsonSchema, unfit: Some(&unfit) };
-    let mut keywords = dialect.keywords(&schema.root, Place::ROOT);
+    let dialect = Dialect { target: ExportTarget::JsonSchema, unfit: Some(&unfit) };
+    let mut keywords = dialect.keywords(&schema.root, SchemaContext::ROOT);
     keywords.text("$schema", "https://json-schema.org/draft/2020-12/schema");
     Document::new(keywords.into_node(), Pos::UNKNOWN)
 }
@@ -55,7 +56,8 @@ pub(crate) fn json_schema(schema: &Schema) -> Document {
 /// The structural schema of a Kubernetes custom resource definition.
 pub(crate) fn crd(schema: &Schema) -> Document {
     let unfit = Unfit::in_schema(schema);
-    let mut root = Dialect { target: Target::Crd, unfit: Some(&unfit) }.keywords(&schema.root, Place::ROOT);
+    let mut root =
+        Dialect { target: ExportTarget::Crd, unfit: Some(&unfit) }.keywords(&schema.root, SchemaContext::ROOT);
     // Custom resources are maps, never null.
     root.remove("nullable");
     if root.get("type").is_none() {
@@ -75,20 +77,20 @@ fn without_nulls(node: &Node) -> Node {
 
 /// The JSON Schema of a single slot.
 pub(super) fn json_schema_of_slot(slot: &Slot) -> Node {
-    Dialect::new(Target::JsonSchema).slot(slot, Place::ROOT)
+    Dialect::new(ExportTarget::JsonSchema).slot(slot, SchemaContext::ROOT)
 }
 
 /// The dialect that is written.
 #[derive(Clone, Copy)]
 struct Dialect<'a> {
-    target: Target,
+    target: ExportTarget,
     /// The slots with invalid defaults.
     unfit: Option<&'a Unfit>,
 }
 
 /// The context of a schema.
 #[derive(Clone, Copy)]
-struct Place {
+struct SchemaContext {
     /// Whether the default is written: not if items are required or optional.
     shows_default: bool,
     /// Whether something above is secret.
@@ -116,8 +118,8 @@ enum Shown {
     All,
 }
 
-impl Place {
-    const ROOT: Place = Place {
+impl SchemaContext {
+    const ROOT: SchemaContext = SchemaContext {
         shows_default: true,
         secret: false,
         closed: true,
@@ -131,13 +133,13 @@ impl Place {
         self.shown == Shown::All
     }
 
-    fn without_default(self) -> Place {
-        Place { shows_default: false, ..self }
+    fn without_default(self) -> SchemaContext {
+        SchemaContext { shows_default: false, ..self }
     }
 }
 
 impl Dialect<'_> {
-    fn new(target: Target) -> Self {
+    fn new(target: ExportTarget) -> Self {
         Dialect { target, unfit: None }
     }
 
@@ -148,15 +150,15 @@ impl Dialect<'_> {
 
     /// Whether a slot has no default because Kubernetes would refuse it; then it is required.
     fn loses_default(self, slot: &Slot) -> bool {
-        self.target == Target::Crd && self.is_unfit(slot)
+        self.target == ExportTarget::Crd && self.is_unfit(slot)
     }
 
-    fn slot(self, slot: &Slot, place: Place) -> Node {
+    fn slot(self, slot: &Slot, place: SchemaContext) -> Node {
         crate::deep(|| self.keywords(slot, place).into_node())
     }
 
-    fn keywords(self, slot: &Slot, place: Place) -> Keywords {
-        let place = Place { secret: place.secret || slot.secret, ..place };
+    fn keywords(self, slot: &Slot, place: SchemaContext) -> Keywords {
+        let place = SchemaContext { secret: place.secret || slot.secret, ..place };
         let mut keywords = Keywords::default();
         self.document(&mut keywords, slot, place);
         let rules = slot.rules.as_ref().filter(|_| place.shows_rules());
@@ -169,7 +171,7 @@ impl Dialect<'_> {
         if refuses_null {
             keywords.remove("nullable");
             refuse_null(&mut keywords);
-            if self.target == Target::JsonSchema && matches!(slot.ty, Type::Any) {
+            if self.target == ExportTarget::JsonSchema && matches!(slot.ty, Type::Any) {
                 keywords.set("not", map([(Scalar::from("type"), Node::str("null"))]));
             }
         }
@@ -188,12 +190,12 @@ impl Dialect<'_> {
         rules::write_texts(&mut keywords, self.target, texts);
         let no_default = keywords
             .get("default")
-            .is_some_and(|default| default.is_null() && (refuses_null || self.target == Target::Crd));
+            .is_some_and(|default| default.is_null() && (refuses_null || self.target == ExportTarget::Crd));
         // Kubernetes looks at a default before it fills in those below it: where something is asked of the whole map,
         // its default has to be whole.
         let is_empty = keywords.get("default").and_then(Node::as_map).is_some_and(Map::is_empty);
         let is_judged = ["minProperties", "x-kubernetes-validations"].iter().any(|name| keywords.get(name).is_some());
-        if self.target == Target::Crd && is_empty && is_judged && !slot.default.is_null() {
+        if self.target == ExportTarget::Crd && is_empty && is_judged && !slot.default.is_null() {
             keywords.set("default", without_nulls(&slot.default));
         }
         // A value that contains a secret would show it.
@@ -202,17 +204,17 @@ impl Dialect<'_> {
             keywords.remove("default");
         }
         if place.secret {
-            if self.target != Target::Crd {
+            if self.target != ExportTarget::Crd {
                 keywords.flag("writeOnly", true);
             }
-            if self.target != Target::JsonSchema && slot.ty.is_string() && keywords.get("format").is_none() {
+            if self.target != ExportTarget::JsonSchema && slot.ty.is_string() && keywords.get("format").is_none() {
                 keywords.text("format", "password");
             }
         }
         keywords
     }
 
-    fn document(self, keywords: &mut Keywords, slot: &Slot, place: Place) {
+    fn document(self, keywords: &mut Keywords, slot: &Slot, place: SchemaContext) {
         let docs = &slot.docs;
         let given = |text: &Option<Str>| text.clone().filter(|text| !text.is_empty());
         if let Some(title) = given(&docs.title) {
@@ -222,7 +224,7 @@ impl Dialect<'_> {
             keywords.set("description", Node::str(description));
         }
         for remark in docs.remarks() {
-            if self.target == Target::Crd {
+            if self.target == ExportTarget::Crd {
                 add_to_description(keywords, &format!("{}: {}.", remark.label(), remark.text));
             } else {
                 let (name, value) = remark.keyword;
@@ -233,11 +235,11 @@ impl Dialect<'_> {
         let mut examples = docs.examples.iter().filter(is_shown).peekable();
         match (self.target, examples.peek().copied()) {
             (_, None) => {}
-            (Target::JsonSchema, Some(_)) => {
+            (ExportTarget::JsonSchema, Some(_)) => {
                 keywords.set("examples", array(examples.map(|example| example.value.clone())));
             }
-            (Target::OpenApi | Target::Crd, Some(example)) => {
-                if let (Some(description), Target::OpenApi) = (&example.description, self.target) {
+            (ExportTarget::OpenApi | ExportTarget::Crd, Some(example)) => {
+                if let (Some(description), ExportTarget::OpenApi) = (&example.description, self.target) {
                     keywords.set("x-example-description", Node::str(description.clone()));
                 }
                 keywords.set("example", example.value.clone());
@@ -246,13 +248,13 @@ impl Dialect<'_> {
     }
 
     /// The keywords of a type; `slot` is the slot with this type, or with a union that contains it.
-    fn describe(self, keywords: &mut Keywords, ty: &Type, slot: &Slot, place: Place) {
+    fn describe(self, keywords: &mut Keywords, ty: &Type, slot: &Slot, place: SchemaContext) {
         match ty {
             Type::Any => {
                 match self.target {
-                    Target::OpenApi => keywords.flag("nullable", true),
-                    Target::JsonSchema => {}
-                    Target::Crd => keywords.flag("x-kubernetes-preserve-unknown-fields", true),
+                    ExportTarget::OpenApi => keywords.flag("nullable", true),
+                    ExportTarget::JsonSchema => {}
+                    ExportTarget::Crd => keywords.flag("x-kubernetes-preserve-unknown-fields", true),
                 }
                 keywords.set("default", slot.default.clone());
             }
@@ -263,7 +265,7 @@ impl Dialect<'_> {
             Type::Array(ty) => {
                 keywords.text("type", "array");
                 keywords.set("default", slot.default.clone());
-                let place = Place {
+                let place = SchemaContext {
                     shows_default: true,
                     closed: true,
                     is_property: false,
@@ -282,7 +284,7 @@ impl Dialect<'_> {
                     Combination::Any => "anyOf",
                     Combination::All => "allOf",
                 };
-                if self.target == Target::Crd {
+                if self.target == ExportTarget::Crd {
                     if shapes.slots.iter().all(|shape| matches!(shape.ty, Type::Map(_))) {
                         keywords.text("type", "object");
                     }
@@ -294,34 +296,34 @@ impl Dialect<'_> {
                     return;
                 }
                 let closed = shapes.combination != Combination::All;
-                let place = Place { closed, shows_default: true, is_property: false, ..place };
+                let place = SchemaContext { closed, shows_default: true, is_property: false, ..place };
                 keywords.set(name, array(shapes.slots.iter().map(|shape| self.slot(shape, place))));
-                if !closed && self.target == Target::JsonSchema {
+                if !closed && self.target == ExportTarget::JsonSchema {
                     keywords.flag("unevaluatedProperties", false);
                 }
             }
         }
     }
 
-    fn scalar(self, keywords: &mut Keywords, kind: Kind) {
+    fn scalar(self, keywords: &mut Keywords, kind: ScalarType) {
         match kind {
-            Kind::Bool => keywords.text("type", "boolean"),
-            Kind::Int => keywords.text("type", "integer"),
-            Kind::String => keywords.text("type", "string"),
-            Kind::Float => {
+            ScalarType::Bool => keywords.text("type", "boolean"),
+            ScalarType::Int => keywords.text("type", "integer"),
+            ScalarType::String => keywords.text("type", "string"),
+            ScalarType::Float => {
                 keywords.text("type", "number");
-                if self.target != Target::JsonSchema {
+                if self.target != ExportTarget::JsonSchema {
                     keywords.text("format", "float");
                 }
             }
-            Kind::Null => self.allow_null(keywords),
+            ScalarType::Null => self.allow_null(keywords),
         }
     }
 
     /// Allows null in addition to the keywords so far.
     fn allow_null(self, keywords: &mut Keywords) {
-        if self.target != Target::JsonSchema {
-            if self.target == Target::OpenApi {
+        if self.target != ExportTarget::JsonSchema {
+            if self.target == ExportTarget::OpenApi {
                 allow_null_in_members(keywords);
             }
             return keywords.flag("nullable", true);
@@ -355,10 +357,10 @@ impl Dialect<'_> {
         }
     }
 
-    fn object(self, keywords: &mut Keywords, ty: &MapType, slot: &Slot, place: Place) {
+    fn object(self, keywords: &mut Keywords, ty: &MapType, slot: &Slot, place: SchemaContext) {
         keywords.text("type", "object");
         self.free_keys(keywords, ty, place);
-        let inner = Place { closed: true, is_property: true, is_item: false, shows_default: true, ..place };
+        let inner = SchemaContext { closed: true, is_property: true, is_item: false, shows_default: true, ..place };
         let mut required = Vec::new();
         let mut properties = Vec::new();
         for item in &ty.items {
@@ -379,7 +381,7 @@ impl Dialect<'_> {
             }
             properties.push(MapItem::new(item.key.clone(), self.slot(&item.slot, place), item.slot.pos));
         }
-        if self.target != Target::Crd || !properties.is_empty() {
+        if self.target != ExportTarget::Crd || !properties.is_empty() {
             keywords.set("properties", Node::map(Map::from_items(properties)));
         }
         if !required.is_empty() {
@@ -390,13 +392,13 @@ impl Dialect<'_> {
         let may_be_null = slot.nullable || slot.ty.allows_null();
         let shows_default = match self.target {
             // ytt writes the defaults of items; it has no patterns and no optional keys.
-            Target::OpenApi => is_own && place.shows_rules() && has_other_keys(&slot.default, ty),
+            ExportTarget::OpenApi => is_own && place.shows_rules() && has_other_keys(&slot.default, ty),
             // If null is allowed too, the defaults of the items do not imply that of the map.
-            Target::JsonSchema | Target::Crd => is_own || (may_be_null && !slot.default.is_null()),
+            ExportTarget::JsonSchema | ExportTarget::Crd => is_own || (may_be_null && !slot.default.is_null()),
         };
         if shows_default {
             keywords.set("default", slot.default.clone());
-        } else if place.is_property && !slot.nullable && (self.target == Target::Crd || self.is_unfit(slot)) {
+        } else if place.is_property && !slot.nullable && (self.target == ExportTarget::Crd || self.is_unfit(slot)) {
             // Otherwise JSON Schema would allow omitting the map, although something in it is
             // required.
             keywords.set("default", map([]));
@@ -404,16 +406,17 @@ impl Dialect<'_> {
     }
 
     /// The keywords for undeclared keys.
-    fn free_keys(self, keywords: &mut Keywords, ty: &MapType, place: Place) {
+    fn free_keys(self, keywords: &mut Keywords, ty: &MapType, place: SchemaContext) {
         let repeats = place.repeats.saturating_add(1);
-        let inner = Place { closed: true, is_property: true, is_item: false, repeats, shows_default: false, ..place };
+        let inner =
+            SchemaContext { closed: true, is_property: true, is_item: false, repeats, shows_default: false, ..place };
         if ty.patterns.is_empty() {
-            if self.target != Target::Crd && place.closed {
+            if self.target != ExportTarget::Crd && place.closed {
                 keywords.flag("additionalProperties", false);
             }
             return;
         }
-        if self.target == Target::Crd && !ty.items.is_empty() {
+        if self.target == ExportTarget::Crd && !ty.items.is_empty() {
             return keywords.flag("x-kubernetes-preserve-unknown-fields", true);
         }
         let mut patterns: Vec<(Scalar, Node)> = Vec::new();
@@ -424,7 +427,7 @@ impl Dialect<'_> {
             let Presence::Pattern(rule) = &item.presence else { continue };
             match &rule.allowed {
                 Some(Allowed::Matching(regexp, text))
-                    if self.target == Target::JsonSchema && is_ecma(&text.to_str()) =>
+                    if self.target == ExportTarget::JsonSchema && is_ecma(&text.to_str()) =>
                 {
                     let taken = ty.items.iter().filter_map(|item| item.key.as_str()).filter(|key| regexp.is_match(key));
                     let taken = taken.map(|key| ytterby_regexp::escape(&key.to_str()).into_owned());
@@ -446,7 +449,7 @@ impl Dialect<'_> {
         let common = match others.split_first() {
             None => Node::Scalar(Scalar::Bool(false)),
             Some((first, rest)) if rest.iter().all(|other| other.same(first)) => first.clone(),
-            Some(_) if self.target == Target::Crd => {
+            Some(_) if self.target == ExportTarget::Crd => {
                 map([(Scalar::from("x-kubernetes-preserve-unknown-fields"), Node::Scalar(Scalar::Bool(true)))])
             }
             Some(_) => map([]),
@@ -456,7 +459,7 @@ impl Dialect<'_> {
 
     /// The number of items and their keys, as far as `properties` and similar keywords do not
     /// express it.
-    fn key_rules(self, keywords: &mut Keywords, ty: &Type, slot: &Slot, place: Place, texts: &mut Vec<String>) {
+    fn key_rules(self, keywords: &mut Keywords, ty: &Type, slot: &Slot, place: SchemaContext, texts: &mut Vec<String>) {
         let Some(ty) = ty.as_map() else { return };
         let counted = ty.items.iter().chain(&ty.patterns).filter(|item| !item.presence.accepts_any_number());
         for item in counted {
@@ -476,7 +479,7 @@ impl Dialect<'_> {
         }
         let longest = slot.rules.as_ref().and_then(|rules| rules.longest());
         let counted = match &ty.patterns[..] {
-            [Item { presence: Presence::Pattern(rule), .. }] => rule.expects.bounds().1,
+            [MapItemType { presence: Presence::Pattern(rule), .. }] => rule.expects.bounds().1,
             _ => None,
         };
         let bound = [longest, counted].into_iter().flatten().min();
@@ -492,12 +495,12 @@ impl Dialect<'_> {
         });
         let rules: Vec<&Allowed> = rules.collect();
         let is_said = match self.target {
-            Target::JsonSchema => rules.iter().all(|rule| match rule {
+            ExportTarget::JsonSchema => rules.iter().all(|rule| match rule {
                 Allowed::Any => true,
                 Allowed::Matching(_, text) => is_ecma(&text.to_str()),
                 Allowed::Function(_) => false,
             }),
-            Target::OpenApi | Target::Crd => rules.is_empty(),
+            ExportTarget::OpenApi | ExportTarget::Crd => rules.is_empty(),
         };
         if is_said || rules.iter().any(|rule| matches!(rule, Allowed::Any)) {
             return;
@@ -506,62 +509,66 @@ impl Dialect<'_> {
         let conditions: Option<Vec<String>> = rules.iter().map(|rule| rule.cel("k")).collect();
         match conditions {
             // Kubernetes hides keys beside those of properties from rules.
-            Some(conditions) if self.target == Target::Crd && ty.items.is_empty() && is_cheap => {
+            Some(conditions) if self.target == ExportTarget::Crd && ty.items.is_empty() && is_cheap => {
                 rules::add_cel(keywords, format!("self.all(k, {})", conditions.join(" || ")), &text);
             }
             _ => texts.push(text),
         }
     }
 
-    fn union(self, keywords: &mut Keywords, union: &Union, slot: &Slot, place: Place) {
-        let is_null = |member: &&Type| matches!(member, Type::Scalar(Kind::Null));
+    fn union(self, keywords: &mut Keywords, union: &Union, slot: &Slot, place: SchemaContext) {
+        let is_null = |member: &&Type| matches!(member, Type::Scalar(ScalarType::Null));
         let has_null = union.members.iter().any(|member| is_null(&member));
         let mut members: Vec<&Type> = union.members.iter().filter(|member| !is_null(member)).collect();
-        let has = |kind: Kind| members.iter().any(|member| matches!(member, Type::Scalar(other) if *other == kind));
-        if members.len() > 2 && has(Kind::Int) && has(Kind::Float) {
+        let has =
+            |kind: ScalarType| members.iter().any(|member| matches!(member, Type::Scalar(other) if *other == kind));
+        if members.len() > 2 && has(ScalarType::Int) && has(ScalarType::Float) {
             // An integer is a number too, and a value must not match two members.
-            members.retain(|member| !matches!(member, Type::Scalar(Kind::Int)));
+            members.retain(|member| !matches!(member, Type::Scalar(ScalarType::Int)));
         }
         let all_scalars = members.iter().all(|member| matches!(member, Type::Scalar(_)));
         match (&members[..], self.target) {
-            ([], Target::JsonSchema) => keywords.text("type", "null"),
-            ([], Target::OpenApi) => {}
-            ([], Target::Crd) => keywords.flag("x-kubernetes-preserve-unknown-fields", true),
+            ([], ExportTarget::JsonSchema) => keywords.text("type", "null"),
+            ([], ExportTarget::OpenApi) => {}
+            ([], ExportTarget::Crd) => keywords.flag("x-kubernetes-preserve-unknown-fields", true),
             ([one], _) => self.describe(keywords, one, slot, place),
-            ([Type::Scalar(Kind::Int | Kind::Float), Type::Scalar(Kind::Int | Kind::Float)], _) => {
+            (
+                [Type::Scalar(ScalarType::Int | ScalarType::Float), Type::Scalar(ScalarType::Int | ScalarType::Float)],
+                _,
+            ) => {
                 keywords.text("type", "number");
             }
             (
-                [Type::Scalar(Kind::Int), Type::Scalar(Kind::String)]
-                | [Type::Scalar(Kind::String), Type::Scalar(Kind::Int)],
-                Target::Crd,
+                [Type::Scalar(ScalarType::Int), Type::Scalar(ScalarType::String)]
+                | [Type::Scalar(ScalarType::String), Type::Scalar(ScalarType::Int)],
+                ExportTarget::Crd,
             ) => keywords.flag("x-kubernetes-int-or-string", true),
-            (_, Target::Crd) => keywords.flag("x-kubernetes-preserve-unknown-fields", true),
-            (members, Target::JsonSchema) if all_scalars => {
+            (_, ExportTarget::Crd) => keywords.flag("x-kubernetes-preserve-unknown-fields", true),
+            (members, ExportTarget::JsonSchema) if all_scalars => {
                 let names = members.iter().filter_map(|member| match member {
                     Type::Scalar(kind) => Some(Node::str(json_type(*kind))),
                     _ => None,
                 });
                 keywords.set("type", array(names));
             }
-            (members, Target::JsonSchema) => {
+            (members, ExportTarget::JsonSchema) => {
                 keywords.set("anyOf", array(members.iter().map(|member| self.member(member, slot, place))));
             }
-            (members, Target::OpenApi) => {
+            (members, ExportTarget::OpenApi) => {
                 keywords.set("oneOf", array(members.iter().map(|member| self.member(member, slot, place))));
             }
         }
-        if has_null && !(members.is_empty() && self.target == Target::JsonSchema) {
+        if has_null && !(members.is_empty() && self.target == ExportTarget::JsonSchema) {
             self.allow_null(keywords);
         }
         keywords.set("default", slot.default.clone());
     }
 
-    fn member(self, member: &Type, slot: &Slot, place: Place) -> Node {
+    fn member(self, member: &Type, slot: &Slot, place: SchemaContext) -> Node {
         let mut keywords = Keywords::default();
         match member {
             Type::Scalar(kind) => keywords.text("type", json_type(*kind)),
-            other => self.describe(&mut keywords, other, slot, Place { is_property: false, ..place }),
+            other => self.describe(&mut keywords, other, slot, SchemaContext { is_property: false, ..place }),
         }
         keywords.remove("default");
         keywords.into_node()
@@ -575,8 +582,8 @@ fn narrowed(ty: &Type, rules: &Rules) -> Type {
     let members: Vec<Type> = union.members.iter().filter(suits).cloned().collect();
     match &members[..] {
         [] => ty.clone(),
-        [one] if !matches!(one, Type::Scalar(Kind::Null)) => one.clone(),
-        _ if members.iter().all(|member| matches!(member, Type::Scalar(Kind::Null))) => ty.clone(),
+        [one] if !matches!(one, Type::Scalar(ScalarType::Null)) => one.clone(),
+        _ if members.iter().all(|member| matches!(member, Type::Scalar(ScalarType::Null))) => ty.clone(),
         _ => Type::Union(Rc::new(Union { members })),
     }
 }
@@ -613,13 +620,13 @@ fn allow_null_in_members(keywords: &mut Keywords) {
     }
 }
 
-fn json_type(kind: Kind) -> &'static str {
+fn json_type(kind: ScalarType) -> &'static str {
     match kind {
-        Kind::Bool => "boolean",
-        Kind::Int => "integer",
-        Kind::Float => "number",
-        Kind::Null => "null",
-        Kind::String => "string",
+        ScalarType::Bool => "boolean",
+        ScalarType::Int => "integer",
+        ScalarType::Float => "number",
+        ScalarType::Null => "null",
+        ScalarType::String => "string",
     }
 }
 
@@ -649,25 +656,25 @@ fn has_other_keys(default: &Node, ty: &MapType) -> bool {
 }
 
 /// The properties of a type that keywords of rules depend on.
-pub(super) fn shape(ty: &Type) -> Shape {
+pub(super) fn shape(ty: &Type) -> NodeType {
     match ty {
-        Type::Scalar(Kind::String) => Shape::Text,
-        Type::Scalar(Kind::Int) => Shape::Integer,
-        Type::Scalar(Kind::Float) => Shape::Float,
-        Type::Array(ty) => Shape::List { items: items(&ty.item) },
-        Type::Map(ty) => Shape::Map(map_shape(ty)),
+        Type::Scalar(ScalarType::String) => NodeType::Text,
+        Type::Scalar(ScalarType::Int) => NodeType::Integer,
+        Type::Scalar(ScalarType::Float) => NodeType::Float,
+        Type::Array(ty) => NodeType::List { items: items(&ty.item) },
+        Type::Map(ty) => NodeType::Map(map_shape(ty)),
         Type::Union(union) => {
-            let mut members = union.members.iter().filter(|member| !matches!(member, Type::Scalar(Kind::Null)));
+            let mut members = union.members.iter().filter(|member| !matches!(member, Type::Scalar(ScalarType::Null)));
             match (members.next(), members.next()) {
                 (Some(one), None) => shape(one),
-                _ => Shape::Other,
+                _ => NodeType::Other,
             }
         }
-        _ => Shape::Other,
+        _ => NodeType::Other,
     }
 }
 
-fn map_shape(ty: &MapType) -> MapShape {
+fn map_shape(ty: &MapType) -> MapNodeType {
     let named = ty.items.iter().filter(|item| !matches!(item.presence, Presence::Removed(_)));
     let hidden = named.clone().filter(|item| !is_visible(&item.slot.ty));
     let free = match &ty.patterns[..] {
@@ -675,21 +682,21 @@ fn map_shape(ty: &MapType) -> MapShape {
         patterns if patterns.iter().any(|item| item.slot.nullable || item.slot.ty.allows_null()) => FreeKeys::MayBeNull,
         _ => FreeKeys::NotNull,
     };
-    let is_object = |item: &&Item| item.slot.as_map().is_some_and(|map| !map.items.is_empty());
+    let is_object = |item: &&MapItemType| item.slot.as_map().is_some_and(|map| !map.items.is_empty());
     let objects = named.clone().filter(is_object).map(|item| item.key.clone()).collect();
     let hidden = hidden.map(|item| item.key.clone()).collect();
-    let is_always = |item: &&Item| matches!(item.presence, Presence::Always) && item.slot.required.is_none();
+    let is_always = |item: &&MapItemType| matches!(item.presence, Presence::Always) && item.slot.required.is_none();
     let always: Vec<Scalar> = named.clone().filter(is_always).map(|item| item.key.clone()).collect();
-    let is_filled = |item: &&Item| is_always(item) && !item.slot.default.is_null();
+    let is_filled = |item: &&MapItemType| is_always(item) && !item.slot.default.is_null();
     let filled = named.clone().filter(is_filled).map(|item| item.key.clone()).collect();
-    MapShape { always, filled, keys: named.map(|item| item.key.clone()).collect(), hidden, objects, free }
+    MapNodeType { always, filled, keys: named.map(|item| item.key.clone()).collect(), hidden, objects, free }
 }
 
 /// Whether Kubernetes shows values of a type to rules: values without a type in a CRD are hidden.
 pub(super) fn is_visible(ty: &Type) -> bool {
     match ty {
         Type::Any => false,
-        Type::Scalar(kind) => *kind != Kind::Null,
+        Type::Scalar(kind) => *kind != ScalarType::Null,
         Type::Array(array) => crate::deep(|| is_visible(&array.item.ty)),
         Type::Map(map) => {
             // Beside declared keys, others are unknown fields of an object.
@@ -699,11 +706,15 @@ pub(super) fn is_visible(ty: &Type) -> bool {
         Type::Shapes(shapes) => shapes.slots.iter().all(|shape| matches!(shape.ty, Type::Map(_))),
         Type::Union(union) => {
             let members: Vec<&Type> =
-                union.members.iter().filter(|member| !matches!(member, Type::Scalar(Kind::Null))).collect();
+                union.members.iter().filter(|member| !matches!(member, Type::Scalar(ScalarType::Null))).collect();
             match members[..] {
                 [one] => is_visible(one),
                 [Type::Scalar(a), Type::Scalar(b)] => {
-                    matches!((a, b), (Kind::Int, Kind::Float | Kind::String) | (Kind::Float | Kind::String, Kind::Int))
+                    matches!(
+                        (a, b),
+                        (ScalarType::Int, ScalarType::Float | ScalarType::String)
+                            | (ScalarType::Float | ScalarType::String, ScalarType::Int)
+                    )
                 }
                 _ => false,
             }
@@ -716,20 +727,22 @@ pub(super) fn is_visible(ty: &Type) -> bool {
 fn have_one_type(map: &MapType) -> bool {
     match &map.patterns[..] {
         [first, rest @ ..] if map.items.is_empty() => {
-            let schema = |item: &Item| Dialect::new(Target::Crd).slot(&item.slot, Place::ROOT.without_default());
+            let schema = |item: &MapItemType| {
+                Dialect::new(ExportTarget::Crd).slot(&item.slot, SchemaContext::ROOT.without_default())
+            };
             rest.is_empty() || rest.iter().all(|item| schema(item).same(&schema(first)))
         }
         _ => true,
     }
 }
 
-fn items(slot: &Slot) -> Items {
+fn items(slot: &Slot) -> ItemTypes {
     match slot.ty {
-        _ if slot.nullable => Items::Other,
-        Type::Scalar(Kind::String) => Items::Texts,
-        Type::Scalar(Kind::Int) => Items::Integers,
-        Type::Scalar(Kind::Float) => Items::Floats,
-        Type::Scalar(Kind::Bool) => Items::Truths,
-        _ => Items::Other,
+        _ if slot.nullable => ItemTypes::Other,
+        Type::Scalar(ScalarType::String) => ItemTypes::Texts,
+        Type::Scalar(ScalarType::Int) => ItemTypes::Integers,
+        Type::Scalar(ScalarType::Float) => ItemTypes::Floats,
+        Type::Scalar(ScalarType::Bool) => ItemTypes::Truths,
+        _ => ItemTypes::Other,
     }
 }

@@ -16,7 +16,7 @@ use super::model::{charge_texts, lists_null, must_be, rules, type_name};
 use crate::library::FileDocuments;
 use crate::node::{Document, DocumentSet, Map, MapItem, Node, Scalar};
 use crate::output;
-use crate::schema::{Allowed, Item, Kind, MapType, Presence, Schema, Slot, Type, redact};
+use crate::schema::{Allowed, MapItemType, MapType, Presence, ScalarType, Schema, Slot, Type, redact};
 use crate::validate::Detail;
 
 /// The file for a schema.
@@ -70,7 +70,7 @@ impl File {
         }
     }
 
-    fn item(&mut self, item: &Item, default: &Node, depth: usize, is_active: bool) {
+    fn item(&mut self, item: &MapItemType, default: &Node, depth: usize, is_active: bool) {
         let slot = &item.slot;
         if depth == 0 && !self.lines.is_empty() {
             self.lines.push(Line { depth: 0, is_active: true, text: String::new() });
@@ -115,9 +115,9 @@ impl File {
             return redact(value, slot);
         }
         match slot.ty {
-            Type::Scalar(Kind::Int) => Node::Scalar(Scalar::Int(0)),
-            Type::Scalar(Kind::Float) => Node::Scalar(Scalar::Float(0.0)),
-            Type::Scalar(Kind::Bool) => Node::Scalar(Scalar::Bool(false)),
+            Type::Scalar(ScalarType::Int) => Node::Scalar(Scalar::Int(0)),
+            Type::Scalar(ScalarType::Float) => Node::Scalar(Scalar::Float(0.0)),
+            Type::Scalar(ScalarType::Bool) => Node::Scalar(Scalar::Bool(false)),
             _ => Node::str(""),
         }
     }
@@ -233,7 +233,7 @@ fn is_empty(node: &Node) -> bool {
 }
 
 /// Whether a run fails if an item is not given, and a line can express that.
-fn must_be_given(item: &Item) -> bool {
+fn must_be_given(item: &MapItemType) -> bool {
     let slot = &item.slot;
     let is_always = matches!(item.presence, Presence::Always);
     if slot.required.is_some() {

@@ -11,7 +11,7 @@ use ytterby_text::Str;
 
 use super::keywords::{Keywords, array};
 use crate::node::{self, Node, Scalar};
-use crate::schema::{Kind, Slot, Type};
+use crate::schema::{ScalarType, Slot, Type};
 
 /// Writes the named rules of a slot.
 pub(super) fn write(keywords: &mut Keywords, arguments: &[(Str, Value)], slot: &Slot) {
@@ -44,7 +44,7 @@ pub(super) fn write(keywords: &mut Keywords, arguments: &[(Str, Value)], slot: &
 fn length_keywords(slot: &Slot) -> Option<(&'static str, &'static str)> {
     match slot.ty {
         _ if slot.nullable => None,
-        Type::Scalar(Kind::String) => Some(("minLength", "maxLength")),
+        Type::Scalar(ScalarType::String) => Some(("minLength", "maxLength")),
         Type::Array(_) => Some(("minItems", "maxItems")),
         Type::Map(_) => Some(("minProperties", "maxProperties")),
         _ => None,

@@ -3,7 +3,7 @@
 use ytterby_diag::Pos;
 
 use super::keywords::{array, map};
-use super::model::{Field, model};
+use super::model::{DocumentedField, model};
 use crate::node::{Document, Node, Scalar};
 use crate::schema::Schema;
 use crate::validate::{Described, Detail};
@@ -19,7 +19,7 @@ pub(crate) fn ytt_schema(schema: &Schema) -> Document {
     Document::new(map([item("schema", map(items))]), Pos::UNKNOWN)
 }
 
-fn field(field: &Field) -> Node {
+fn field(field: &DocumentedField) -> Node {
     let flag = |name: &str, on: bool| on.then(|| item(name, Node::Scalar(Scalar::Bool(true))));
     let mut items = vec![
         item("name", Node::str(field.name.as_str())),

@@ -10,7 +10,7 @@ use ytterby_starlark::ast::ExprKind;
 
 use super::RuleFact;
 use crate::node::{Node, Scalar};
-use crate::schema::{Kind, Type};
+use crate::schema::{ScalarType, Type};
 use crate::validate::rules::{Bound, Limit, NamedRule, Quantity};
 use crate::validate::{Check, Rule, Rules};
 
@@ -58,7 +58,7 @@ impl Rules {
     /// Whether a rule rejects everything that the rules before it accept.
     fn excludes(&self, at: usize, named: &[(usize, &Rc<dyn NamedRule>)], ty: &Type) -> Option<StaticVerdict> {
         let own = self.rules[at].named()?;
-        let is_integer = matches!(ty, Type::Scalar(Kind::Int));
+        let is_integer = matches!(ty, Type::Scalar(ScalarType::Int));
         if let [.., last] = &own.limits()[..] {
             let is_negative =
                 |limit: &Limit| matches!(limit, Limit::AtMost(Quantity::Length, most) if most.number < 0.0);
@@ -119,7 +119,7 @@ impl Rule {
 /// Whether a rule is true for every value of a type.
 fn always(rule: &Rc<dyn NamedRule>, ty: &Type, allows_null: bool) -> bool {
     let is_full = |limit: &Limit| match limit {
-        Limit::OneOf(members) if matches!(ty, Type::Scalar(Kind::Bool)) => {
+        Limit::OneOf(members) if matches!(ty, Type::Scalar(ScalarType::Bool)) => {
             let has = |wanted: bool| {
                 members.iter().any(|member| matches!(member, Node::Scalar(Scalar::Bool(value)) if *value == wanted))
             };

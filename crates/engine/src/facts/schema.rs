@@ -13,7 +13,7 @@ use crate::input::InputFile;
 use crate::node::{Node, key_text};
 use crate::render::library_below;
 use crate::run::Run;
-use crate::schema::{Item, Presence, Schema, Slot, Type};
+use crate::schema::{MapItemType, Presence, Schema, Slot, Type};
 use crate::values::check::{Mistyped, Mode, Whose};
 
 /// The schema of a library.
@@ -142,12 +142,12 @@ fn shape(ty: &Type, rules: &mut Vec<RuleFact>) -> DeclaredShape {
         Type::Any | Type::Shapes(_) => DeclaredShape::Any,
         Type::Scalar(_) => DeclaredShape::Scalar,
         Type::Map(map) => {
-            let declared = |item: &Item, rules: &mut Vec<RuleFact>| {
+            let declared = |item: &MapItemType, rules: &mut Vec<RuleFact>| {
                 let key = key_text(&item.key).into_owned();
                 let value = deep(|| value(key, &item.slot, rules));
                 DeclaredValue { optional: !matches!(item.presence, Presence::Always), ..value }
             };
-            let is_removed = |item: &&Item| matches!(item.presence, Presence::Removed(_));
+            let is_removed = |item: &&MapItemType| matches!(item.presence, Presence::Removed(_));
             let items = map.items.iter().filter(|item| !is_removed(item)).map(|item| declared(item, rules)).collect();
             for pattern in &map.patterns {
                 declared(pattern, rules);

@@ -13,7 +13,7 @@ use super::space::Space;
 use super::text;
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
 use crate::run::Run;
-use crate::schema::{ArrayType, Kind, Slot, Type};
+use crate::schema::{ArrayType, ScalarType, Slot, Type};
 use crate::validate::{Limit, Quantity, Rules, Want};
 
 /// Maximum random draws for a slot without a valid candidate.
@@ -195,9 +195,9 @@ impl Maker<'_> {
         }
         match ty {
             Type::Any => self.random.pick(&any_values()).cloned(),
-            Type::Scalar(Kind::Bool) => Some(Node::Scalar(Scalar::Bool(self.random.once_in(2)))),
-            Type::Scalar(Kind::Null) => Some(Node::NULL),
-            Type::Scalar(Kind::Int) => {
+            Type::Scalar(ScalarType::Bool) => Some(Node::Scalar(Scalar::Bool(self.random.once_in(2)))),
+            Type::Scalar(ScalarType::Null) => Some(Node::NULL),
+            Type::Scalar(ScalarType::Int) => {
                 let bounds = Bounds::of(rules, Quantity::Value);
                 let low = bounds.low_int().unwrap_or(bounds.high_int().unwrap_or(LARGE).saturating_sub(LARGE));
                 let high = bounds.high_int().unwrap_or(low.saturating_add(LARGE));
@@ -208,7 +208,7 @@ impl Maker<'_> {
                 });
                 Some(Node::Scalar(Scalar::Int(steps.map_or(number, |step| number - number.rem_euclid(step)))))
             }
-            Type::Scalar(Kind::Float) => {
+            Type::Scalar(ScalarType::Float) => {
                 let bounds = Bounds::of(rules, Quantity::Value);
                 let low = bounds.low.unwrap_or(bounds.high.unwrap_or(100.0) - 100.0);
                 let high = bounds.high.unwrap_or(low + 100.0);
@@ -218,7 +218,7 @@ impl Maker<'_> {
                 let rounded = (number * 100.0).round() / 100.0;
                 Some(Node::Scalar(Scalar::Float(if rounded >= low && rounded <= high { rounded } else { number })))
             }
-            Type::Scalar(Kind::String) => {
+            Type::Scalar(ScalarType::String) => {
                 let bounds = Bounds::of(rules, Quantity::Length);
                 let low = bounds.low_int().unwrap_or(0).clamp(0, LONG_TEXT as i64);
                 let high = bounds.high_int().unwrap_or(low + 12).clamp(low, low + 40);
@@ -249,16 +249,16 @@ impl Maker<'_> {
         }
     }
 
-    fn scalars(&mut self, kind: Kind, slot: &Slot, rules: Option<&Rules>) -> Vec<Node> {
+    fn scalars(&mut self, kind: ScalarType, slot: &Slot, rules: Option<&Rules>) -> Vec<Node> {
         match kind {
-            Kind::Bool => {
+            ScalarType::Bool => {
                 let default = matches!(slot.default, Node::Scalar(Scalar::Bool(true)));
                 [!default, default].map(|value| Node::Scalar(Scalar::Bool(value))).to_vec()
             }
-            Kind::Null => vec![Node::NULL],
-            Kind::Int => self.ints(slot, rules),
-            Kind::Float => self.floats(slot, rules),
-            Kind::String => self.texts(slot, rules),
+            ScalarType::Null => vec![Node::NULL],
+            ScalarType::Int => self.ints(slot, rules),
+            ScalarType::Float => self.floats(slot, rules),
+            ScalarType::String => self.texts(slot, rules),
         }
     }
 

@@ -11,7 +11,7 @@ use ytterby_diag::{Path, Pos};
 use super::interesting::{Given, Maker};
 use super::pattern::Pattern;
 use crate::node::{Map, MapItem, Node, Scalar, key_text};
-use crate::schema::{Allowed, Combination, Item, MapType, Presence, Slot, Type};
+use crate::schema::{Allowed, Combination, MapItemType, MapType, Presence, Slot, Type};
 
 /// Maximum options of one slot.
 const OPTIONS: usize = 12;
@@ -194,7 +194,7 @@ impl<'s> Space<'s> {
     fn free_keys(
         &mut self,
         maker: &mut Maker<'_>,
-        item: &'s Item,
+        item: &'s MapItemType,
         way: &[Scalar],
         path: &Path,
         parent: Option<(usize, usize)>,
@@ -536,7 +536,7 @@ fn put(node: &mut Node, way: &[Scalar], value: Node) {
 }
 
 /// At most `most` keys that a pattern accepts.
-fn keys(maker: &mut Maker<'_>, item: &Item, most: usize) -> Vec<Scalar> {
+fn keys(maker: &mut Maker<'_>, item: &MapItemType, most: usize) -> Vec<Scalar> {
     let Presence::Pattern(rule) = &item.presence else { return Vec::new() };
     let mut texts: Vec<String> = ["a", "key-1", "x.y/z", "B_2"].map(str::to_owned).to_vec();
     if let Some(Allowed::Matching(regexp, _)) = &rule.allowed {

@@ -20,7 +20,7 @@ use crate::node::{self, FragmentData, Node, SharedLists};
 use crate::record::Record;
 use crate::run::Run;
 use crate::stdlib;
-use crate::template::{self, Built, KeyOverrides, Outcome, Template, TemplateOps, UnknownComments};
+use crate::template::{self, Built, Evaluation, KeyOverrides, Template, TemplateOps, UnknownComments};
 
 /// Options that a library can set separately.
 #[derive(Clone, Copy, Debug)]
@@ -32,15 +32,15 @@ pub(crate) struct LoaderOptions {
 
 /// The base directories for paths in a file.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct BaseDirectories {
     /// The directory of the file: relative paths.
     pub current: Rc<Library>,
     /// The library's root: paths that begin with `/`.
     pub root: Rc<Library>,
 }
 
-/// Creates `@ytt:library` for a file at a place.
-type MakeLibraryModule = dyn Fn(&Place) -> stdlib::Module;
+/// Creates `@ytt:library` for a file with these base directories.
+type MakeLibraryModule = dyn Fn(&BaseDirectories) -> stdlib::Module;
 
 /// Evaluates files with one set of data values.
 pub(crate) struct Loader {
@@ -55,7 +55,7 @@ pub(crate) struct Loader {
     shared_lists: Rc<SharedLists>,
     /// How many times a file loaded `@ytt:data`.
     uses_of_data: Cell<usize>,
-    /// Creates `@ytt:library` for a file at a place.
+    /// Creates `@ytt:library` for a file with these base directories.
     pub library_module: Box<MakeLibraryModule>,
     loaded: RefCell<HashMap<*const File, Loaded>>,
     loading: RefCell<Vec<Rc<File>>>,
@@ -76,7 +76,7 @@ struct Loaded {
 /// The file that is being evaluated, for resolving `load()`.
 pub(crate) struct FileContext {
     pub loader: Rc<Loader>,
-    pub place: Place,
+    pub base: BaseDirectories,
     pub ops: Rc<TemplateOps>,
 }
 
@@ -85,7 +85,7 @@ impl Loader {
         run: &Rc<Run>,
         options: LoaderOptions,
         values: Node,
-        library_module: impl Fn(&Place) -> stdlib::Module + 'static,
+        library_module: impl Fn(&BaseDirectories) -> stdlib::Module + 'static,
     ) -> Rc<Loader> {
         Rc::new(Loader {
             run: run.clone(),
@@ -102,8 +102,8 @@ impl Loader {
         })
     }
 
-    /// The module `data` for a file at a place.
-    fn data_module(&self, place: &Place) -> Result<stdlib::Module, Error> {
+    /// The module `data` for a file with these base directories.
+    fn data_module(&self, base: &BaseDirectories) -> Result<stdlib::Module, Error> {
         self.uses_of_data.set(self.uses_of_data.get() + 1);
         let is_shared = self.run.ytt_minor() >= 52;
         let make = || {
@@ -113,17 +113,22 @@ impl Loader {
         };
         let shared = self.shared_values.get_or_init(make).clone()?;
         let values = if is_shared { shared } else { node::values_of(&self.values) };
-        Ok(stdlib::data::module(&self.run, values, place))
+        Ok(stdlib::data::module(&self.run, values, base))
     }
 
     /// The documents of a YAML file.
-    pub fn yaml(self: &Rc<Loader>, eval: &mut Eval, place: &Place, file: &Rc<File>) -> Result<FileDocuments, Failure> {
+    pub fn yaml(
+        self: &Rc<Loader>,
+        eval: &mut Eval,
+        base: &BaseDirectories,
+        file: &Rc<File>,
+    ) -> Result<FileDocuments, Failure> {
         let run = &self.run;
         let Some(template) = file.yaml_template(run, self.options.strict, self.options.unknown_comments)? else {
             return Ok(FileDocuments::Plain(file.tree(run, self.options.strict)?));
         };
-        let outcome = self.evaluate(eval, place, file, &template, "")?;
-        if place.root.is_root() {
+        let outcome = self.evaluate(eval, base, file, &template, "")?;
+        if base.root.is_root() {
             // Documents of other libraries may be meant for `overlay.apply()`.
             for (ann, pos) in outcome.idle_overlays {
                 let name = ann.name();
@@ -142,12 +147,12 @@ impl Loader {
     }
 
     /// The text of a text file.
-    pub fn text(self: &Rc<Loader>, eval: &mut Eval, place: &Place, file: &Rc<File>) -> Result<Str, Failure> {
+    pub fn text(self: &Rc<Loader>, eval: &mut Eval, base: &BaseDirectories, file: &Rc<File>) -> Result<Str, Failure> {
         let template = match file.text_template(&self.run)? {
             Ok(template) => template,
             Err(bytes) => return Ok(bytes),
         };
-        match self.evaluate(eval, place, file, &template, "Evaluating text template")?.built {
+        match self.evaluate(eval, base, file, &template, "Evaluating text template")?.built {
             Some(Built::Text(text)) => Ok(text),
             _ => Ok(Str::EMPTY),
         }
@@ -157,7 +162,7 @@ impl Loader {
     pub fn exports(
         self: &Rc<Loader>,
         eval: &mut Eval,
-        place: &Place,
+        base: &BaseDirectories,
         file: &Rc<File>,
     ) -> Result<Option<Rc<Exports>>, Failure> {
         let key = Rc::as_ptr(file);
@@ -189,7 +194,7 @@ impl Loader {
         let (changes, uses) = (self.shared_lists.changes(), self.uses_of_data.get());
         self.loading.borrow_mut().push(file.clone());
         self.is_loading.borrow_mut().insert(key);
-        let result = self.evaluate(eval, place, file, &template, prefix);
+        let result = self.evaluate(eval, base, file, &template, prefix);
         self.loading.borrow_mut().pop();
         self.is_loading.borrow_mut().remove(&key);
         let exports = result?.exports;
@@ -213,16 +218,16 @@ impl Loader {
     fn evaluate(
         self: &Rc<Loader>,
         eval: &mut Eval,
-        place: &Place,
+        base: &BaseDirectories,
         file: &Rc<File>,
         template: &Template,
         doing: &'static str,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Evaluation, Failure> {
         self.run.debug(|| format!("## evaluate {}\n", file.path()));
         let _span = profile::span(SpanKind::Evaluate, || Str::from(file.path()));
         self.own.borrow_mut().insert(file.path().to_owned());
         let ops = template.ops(&self.run, self.options.key_overrides);
-        let context = Rc::new(FileContext { loader: self.clone(), place: place.clone(), ops: ops.clone() });
+        let context = Rc::new(FileContext { loader: self.clone(), base: base.clone(), ops: ops.clone() });
         let mut inner = eval.sibling();
         inner.set_data(self.run.clone());
         inner.set_load(move |eval, module, _from| load(eval, module, &context));
@@ -243,9 +248,9 @@ impl Loader {
 fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error> {
     let module = module.to_str();
     let found = resolve(&module, context);
-    let (place, found) = match found {
-        Ok(Target::Standard(name)) => return standard(name, context),
-        Ok(Target::File(place, found)) => (place, found),
+    let (base, found) = match found {
+        Ok(LoadTarget::Standard(name)) => return standard(name, context),
+        Ok(LoadTarget::File(base, found)) => (base, found),
         Err(why) => return Err(why.into()),
     };
     let file = &found.file;
@@ -255,7 +260,7 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
             file.path()
         )));
     }
-    let exports = context.loader.exports(eval, &place, file)?;
+    let exports = context.loader.exports(eval, &base, file)?;
     exports.ok_or_else(|| Error::new(format!("File '{}' type is not a known", file.path())))
 }
 
@@ -267,39 +272,39 @@ fn standard(name: &str, context: &Rc<FileContext>) -> Result<Rc<Exports>, Error>
         return Ok(exports);
     }
     let module = match name {
-        "data" => loader.data_module(&context.place)?,
-        "library" => (loader.library_module)(&context.place),
+        "data" => loader.data_module(&context.base)?,
+        "library" => (loader.library_module)(&context.base),
         "template" => stdlib::template::module(&context.ops, Record::of(run)),
         _ => return Err(stdlib::unknown_module(name, level)),
     };
     Ok(stdlib::exports(module, level))
 }
 
-enum Target<'a> {
+enum LoadTarget<'a> {
     /// `@ytt:name`.
     Standard(&'a str),
-    File(Place, FileInLibrary),
+    File(BaseDirectories, FileInLibrary),
 }
 
-fn resolve<'a>(module: &'a str, context: &FileContext) -> Result<Target<'a>, Failure> {
-    let (place, path) = match module.strip_prefix('@') {
-        None => (context.place.clone(), module),
+fn resolve<'a>(module: &'a str, context: &FileContext) -> Result<LoadTarget<'a>, Failure> {
+    let (base, path) = match module.strip_prefix('@') {
+        None => (context.base.clone(), module),
         Some(rest) => {
             let (library, path) = rest.split_once(':').ok_or_else(|| Failure::new(
                 Id::CODE_LOAD,
                 "Expected library path to be in format '@name:path' e.g. '@github.com/vmware-tanzu/test:test.star' or '@ytt:base64'",
             ))?;
             if library == "ytt" {
-                return Ok(Target::Standard(path));
+                return Ok(LoadTarget::Standard(path));
             }
-            let found = context.place.current.find_private(library)?;
-            (Place { current: found.clone(), root: found }, path)
+            let found = context.base.current.find_private(library)?;
+            (BaseDirectories { current: found.clone(), root: found }, path)
         }
     };
     let found = match path.strip_prefix('/') {
-        Some(path) => place.root.find_file(path)?,
-        None => place.current.find_file(path)?,
+        Some(path) => base.root.find_file(path)?,
+        None => base.current.find_file(path)?,
     };
     // A file in a directory of the library loads from its own directory.
-    Ok(Target::File(Place { current: found.library.clone(), root: place.root }, found))
+    Ok(LoadTarget::File(BaseDirectories { current: found.library.clone(), root: base.root }, found))
 }

@@ -19,9 +19,9 @@ use ytterby_text::Str;
 use ytterby_yaml::Tree;
 
 pub(crate) use file::{File, SharedFile};
-pub(crate) use loader::{Loader, LoaderOptions, Place};
+pub(crate) use loader::{BaseDirectories, Loader, LoaderOptions};
 pub(crate) use module::{RanLibrary, prepare_private};
-pub(crate) use stages::{Prepared, Waiting};
+pub(crate) use stages::{PreparedLibrary, Waiting};
 pub(crate) use start::{library_of, library_run, root};
 pub(crate) use tree::{FileInLibrary, Library};
 
@@ -104,8 +104,8 @@ impl FileDocuments {
 }
 
 impl LibraryRun {
-    fn place(&self, file: &FileInLibrary) -> Place {
-        Place { current: file.library.clone(), root: self.library.clone() }
+    fn base(&self, file: &FileInLibrary) -> BaseDirectories {
+        BaseDirectories { current: file.library.clone(), root: self.library.clone() }
     }
 
     /// The files with documents that have one of these annotations, in overlay order.
@@ -146,7 +146,7 @@ impl LibraryRun {
         loader: &Rc<Loader>,
         file: &FileInLibrary,
     ) -> Result<DocumentSet, Failure> {
-        Ok(loader.yaml(eval, &self.place(file), &file.file)?.into_nodes())
+        Ok(loader.yaml(eval, &self.base(file), &file.file)?.into_nodes())
     }
 
     /// Applies the overlays of the library to its documents.
@@ -179,15 +179,15 @@ impl LibraryRun {
         for file in self.library.accessible_files() {
             let input_file = file.file.clone();
             let input = input_file.input();
-            let place = self.place(&file);
+            let base = self.base(&file);
             if input.is_for_output() && !used_up.contains(&Rc::as_ptr(&input_file)) {
                 match input.kind() {
                     FileKind::Yaml => {
-                        let docs = loader.yaml(eval, &place, &input_file)?;
+                        let docs = loader.yaml(eval, &base, &input_file)?;
                         evaluated.documents.push((file, docs));
                     }
                     FileKind::Text => {
-                        let text = loader.text(eval, &place, &input_file)?;
+                        let text = loader.text(eval, &base, &input_file)?;
                         evaluated.texts.push((file.path, text));
                     }
                     FileKind::Starlark | FileKind::Data => {
@@ -199,7 +199,7 @@ impl LibraryRun {
                     input_file.forget(&self.run);
                 }
             } else if input.is_library()
-                && let Some(exports) = loader.exports(eval, &place, &input_file)?
+                && let Some(exports) = loader.exports(eval, &base, &input_file)?
             {
                 evaluated.exports.push((file.path, exports));
             }

@@ -10,8 +10,8 @@ use ytterby_diag::{Failure, Help, Pos};
 use ytterby_starlark::{Args, Builtin, Error, Eval, Value};
 use ytterby_text::{Str, spelling};
 
-use super::stages::{Prepared, Waiting};
-use super::{Evaluated, FileDocuments, LibraryRun, Place};
+use super::stages::{PreparedLibrary, Waiting};
+use super::{BaseDirectories, Evaluated, FileDocuments, LibraryRun};
 use crate::args::{self, fail};
 use crate::node::{self, Annotated, Document, DocumentSet, Fragment, Node};
 use crate::record::{LibraryCall, Record};
@@ -20,14 +20,14 @@ use crate::stdlib::{self, Module};
 use crate::template::{KeyOverrides, UnknownComments};
 use crate::values::{Envelope, Input, LibraryRef};
 
-/// The module for a file at `place` of `parent`; `waiting` contains the inputs for libraries below.
-pub(crate) fn module(parent: &LibraryRun, place: &Place, waiting: &Rc<Waiting>) -> Module {
-    let (parent, place, waiting) = (parent.clone(), place.clone(), waiting.clone());
-    let get = move |_: &mut Eval, args: Args<'_>| get(&parent, &place, &waiting, args);
+/// The module for a file of `parent` with the directories `base`; `waiting` contains the inputs for libraries below.
+pub(crate) fn module(parent: &LibraryRun, base: &BaseDirectories, waiting: &Rc<Waiting>) -> Module {
+    let (parent, base, waiting) = (parent.clone(), base.clone(), waiting.clone());
+    let get = move |_: &mut Eval, args: Args<'_>| get(&parent, &base, &waiting, args);
     Module::new("library").with_value("get", stdlib::function("library.get", get))
 }
 
-fn get(parent: &LibraryRun, place: &Place, waiting: &Waiting, args: Args<'_>) -> Result<Value, Error> {
+fn get(parent: &LibraryRun, base: &BaseDirectories, waiting: &Waiting, args: Args<'_>) -> Result<Value, Error> {
     let path = args::one_string(&args)?.to_str();
     let mut run = parent.clone();
     let mut alias = String::new();
@@ -53,7 +53,7 @@ fn get(parent: &LibraryRun, place: &Place, waiting: &Waiting, args: Args<'_>) ->
     if path.starts_with('@') {
         fail!("Expected library '{path}' to be specified without '@'");
     }
-    run.library = place.current.find_private(&path)?;
+    run.library = base.current.find_private(&path)?;
     let name = LibraryRef { path: path.into_owned(), alias };
     let instance = Instance { name, run, values: waiting.values.clone(), schemas: waiting.schemas.clone() };
     Ok(instance.into_value())
@@ -66,7 +66,7 @@ pub(crate) fn prepare_private(
     parent: &LibraryRun,
     waiting: Waiting,
     name: &str,
-) -> Result<(LibraryRun, Prepared), Failure> {
+) -> Result<(LibraryRun, PreparedLibrary), Failure> {
     let run = LibraryRun { library: parent.library.find_private(name)?, ..parent.clone() };
     let name = LibraryRef { path: name.to_owned(), alias: String::new() };
     let instance = Instance { name, run, values: waiting.values, schemas: waiting.schemas };
@@ -77,7 +77,7 @@ pub(crate) fn prepare_private(
 /// A library as code ran it, for those who ask where its data values come from.
 pub(crate) struct RanLibrary {
     pub run: LibraryRun,
-    pub prepared: Prepared,
+    pub prepared: PreparedLibrary,
     /// Schemas that were given for it.
     pub schemas: Vec<Envelope>,
     /// Data values that were given for it, in the order in which they count.
@@ -151,7 +151,7 @@ impl Instance {
         schema::distribute_defaults_for_strings(&self.run.run, &mut doc)?;
         let envelope = Envelope::new(doc, Input::Document)?;
         // A schema that is not valid by itself is refused here, in the call that passes it.
-        schema::compile(eval, &self.run.run, &envelope.doc, schema::Role::Overlay)?;
+        schema::compile(eval, &self.run.run, &envelope.doc, schema::DocumentRole::Overlay)?;
         let mut next = self.clone();
         next.schemas.push(Rc::new(envelope));
         Ok(next.into_value())
@@ -240,7 +240,7 @@ impl Instance {
     }
 
     /// The same, with a record for provenance.
-    fn recorded(&self, eval: &mut Eval, prepared: Prepared, record: &Record) -> Result<Evaluated, Failure> {
+    fn recorded(&self, eval: &mut Eval, prepared: PreparedLibrary, record: &Record) -> Result<Evaluated, Failure> {
         let pos = eval.position();
         let details = Rc::new(RanLibrary {
             run: self.run.clone(),
@@ -277,7 +277,7 @@ impl Instance {
     }
 
     /// The library with all inputs for it.
-    fn prepared(&self, eval: &mut Eval) -> Result<Prepared, Failure> {
+    fn prepared(&self, eval: &mut Eval) -> Result<PreparedLibrary, Failure> {
         let (schemas_below, schemas) = self.deliver(&self.schemas);
         let (values_below, values) = self.given();
         let mut prepared = self.run.prepare(eval, schemas, values)?;

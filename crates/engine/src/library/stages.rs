@@ -22,7 +22,7 @@ pub(crate) struct Waiting {
 
 /// A library whose data values are known.
 #[derive(Clone)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedLibrary {
     pub schema: Option<Rc<Schema>>,
     pub values: FinalValues,
     pub waiting: Waiting,
@@ -40,7 +40,7 @@ impl LibraryRun {
     /// A loader with data values.
     fn loader(&self, values: &Document, waiting: &Rc<Waiting>) -> Rc<Loader> {
         let (this, waiting) = (self.clone(), waiting.clone());
-        Loader::new(&self.run, self.options, values.value.clone(), move |place| module::module(&this, place, &waiting))
+        Loader::new(&self.run, self.options, values.value.clone(), move |base| module::module(&this, base, &waiting))
     }
 
     /// The schema, with the additions of others.
@@ -50,19 +50,29 @@ impl LibraryRun {
     }
 
     /// Schema and data values, with the inputs of others.
-    pub fn prepare(&self, eval: &mut Eval, schemas: Vec<Envelope>, given: Vec<Envelope>) -> Result<Prepared, Failure> {
+    pub fn prepare(
+        &self,
+        eval: &mut Eval,
+        schemas: Vec<Envelope>,
+        given: Vec<Envelope>,
+    ) -> Result<PreparedLibrary, Failure> {
         let declared = self.schema(eval, schemas)?;
         self.prepare_with(eval, declared, given)
     }
 
     /// The data values, with the inputs of others, for a known schema.
-    pub fn prepare_with(&self, eval: &mut Eval, declared: Declared, given: Vec<Envelope>) -> Result<Prepared, Failure> {
+    pub fn prepare_with(
+        &self,
+        eval: &mut Eval,
+        declared: Declared,
+        given: Vec<Envelope>,
+    ) -> Result<PreparedLibrary, Failure> {
         let _span = phase("data values");
         let Declared { schema, for_children: schemas, mut files } = declared;
         let mut values = values::values_of(self, eval, given, schema.as_deref())?;
         files.append(&mut values.files);
         let waiting = Waiting { values: std::mem::take(&mut values.for_children), schemas };
-        Ok(Prepared { schema, values, waiting, used_up: files })
+        Ok(PreparedLibrary { schema, values, waiting, used_up: files })
     }
 
     /// Evaluates templates and overlays. `causes` finds the data values that cause violations in
@@ -70,7 +80,7 @@ impl LibraryRun {
     pub fn finish(
         &self,
         eval: &mut Eval,
-        prepared: Prepared,
+        prepared: PreparedLibrary,
         causes: Option<&dyn FindCauses>,
     ) -> Result<Evaluated, Failure> {
         let waiting = Rc::new(prepared.waiting);

@@ -7,9 +7,9 @@ use ytterby_text::spelling;
 use super::Purpose;
 use super::compare::is_leaf;
 use super::index::{Leaf, at_path};
-use super::left::{Kind, Left};
-use super::matcher::{Matcher, Place};
-use super::search::{By, Found, Rule};
+use super::left::{ItemKind, Left};
+use super::matcher::{ItemKey, Matcher};
+use super::search::{By, MatchingSlots, Rule};
 use crate::annotation::{Ann, Annotation};
 use crate::node::{Annotated, Node, Scalar, key_text, scalar_to_value};
 use crate::run::Run;
@@ -24,7 +24,7 @@ pub(super) fn unmet<L: Left>(
     left: &L,
     right: &L::Item,
     rule: &Rule<'_>,
-    found: &Found,
+    found: &MatchingSlots,
     text: Text,
 ) -> Failure {
     let key = match &rule.by {
@@ -94,11 +94,11 @@ fn by_argument() -> Part {
     Part::Argument(ytterby_diag::Argument::Named("by".to_owned()))
 }
 
-fn looked_for(kind: Kind, rule: &Rule<'_>, key: Option<&str>, wanted: &[Leaf]) -> Text {
+fn looked_for(kind: ItemKind, rule: &Rule<'_>, key: Option<&str>, wanted: &[Leaf]) -> Text {
     let what = match kind {
-        Kind::Document => "documents",
-        Kind::MapItem => "map items",
-        Kind::ArrayItem => "array items",
+        ItemKind::Document => "documents",
+        ItemKind::MapItem => "map items",
+        ItemKind::ArrayItem => "array items",
     };
     match (&rule.by, key) {
         (By::Key, Some(key)) => Text::new("map item with key \"").value(key.to_owned()).then("\""),
@@ -141,7 +141,7 @@ struct Candidate {
 
 /// The items of the left side as a text and as labels, most similar first; if something matches,
 /// only the matching ones.
-fn candidates<L: Left>(left: &L, found: &Found, key: Option<&str>, wanted: &[Leaf]) -> (Text, Vec<Label>) {
+fn candidates<L: Left>(left: &L, found: &MatchingSlots, key: Option<&str>, wanted: &[Leaf]) -> (Text, Vec<Label>) {
     let matches = found.count() > 0;
     let slots: Vec<usize> = match matches {
         true => found.iter().collect(),
@@ -192,12 +192,12 @@ fn candidate<L: Left>(left: &L, slot: usize, key: Option<&str>, wanted: &[Leaf])
     let item = left.get(slot);
     let fits = |leaf: &&Leaf| at_path(item.value(), &leaf.path).is_some_and(|found| is_leaf(found, &leaf.scalar));
     let (text, distance) = match left.place(slot, 0) {
-        Place::Key(there) => {
+        ItemKey::Key(there) => {
             let there = key_text(there).into_owned();
             let distance = key.and_then(|key| spelling::distance(key, &there));
             (Text::of_value(there), distance)
         }
-        Place::Number(_) => {
+        ItemKey::Number(_) => {
             let mut text = Text::default();
             for leaf in wanted {
                 let Some(value) = at_path(item.value(), &leaf.path) else { continue };
@@ -235,8 +235,8 @@ fn nearest_key<L: Left>(left: &L, key: &str) -> Option<String> {
     let slots = std::iter::successors(left.first(), |&slot| left.after(slot));
     let keys: Vec<String> = slots
         .filter_map(|slot| match left.place(slot, 0) {
-            Place::Key(key) => Some(key_text(key).into_owned()),
-            Place::Number(_) => None,
+            ItemKey::Key(key) => Some(key_text(key).into_owned()),
+            ItemKey::Number(_) => None,
         })
         .collect();
     spelling::closest(key, keys.iter().map(String::as_str), spelling::tolerance_of_short(key)).map(str::to_owned)
@@ -257,10 +257,10 @@ fn allow_missing<L: Left>(
     annotation: Option<&Annotation>,
 ) -> Option<Help> {
     let text = match (L::KIND, purpose) {
-        (Kind::MapItem, Purpose::Values) => return None,
-        (Kind::MapItem, _) => "to add it where it is missing, annotate it with @overlay/match missing_ok=True",
-        (Kind::ArrayItem, _) => "to append it where nothing matches, add missing_ok=True to @overlay/match",
-        (Kind::Document, _) => {
+        (ItemKind::MapItem, Purpose::Values) => return None,
+        (ItemKind::MapItem, _) => "to add it where it is missing, annotate it with @overlay/match missing_ok=True",
+        (ItemKind::ArrayItem, _) => "to append it where nothing matches, add missing_ok=True to @overlay/match",
+        (ItemKind::Document, _) => {
             "to go on where nothing matches, add missing_ok=True or expects=\"0+\" to @overlay/match"
         }
     };

@@ -14,16 +14,16 @@ const MAX_PATHS: usize = 16;
 /// Tables of one sequence of items, created when they pay off.
 #[derive(Default)]
 pub(super) struct Index {
-    fields: Vec<Field>,
+    fields: Vec<IndexedPath>,
 }
 
-struct Field {
+struct IndexedPath {
     path: Vec<Scalar>,
-    table: Option<Table>,
+    table: Option<PathIndex>,
 }
 
 #[derive(Default)]
-struct Table {
+struct PathIndex {
     slots: FxHashMap<u64, Vec<u32>>,
     content: Vec<Content>,
     /// The number of items without anything at the path.
@@ -57,13 +57,13 @@ impl Index {
         let at = self.fields.iter().position(|field| field.path == leaf.path);
         let Some(at) = at else {
             if self.fields.len() < MAX_PATHS {
-                self.fields.push(Field { path: leaf.path.clone(), table: None });
+                self.fields.push(IndexedPath { path: leaf.path.clone(), table: None });
             }
             return None;
         };
         let field = &mut self.fields[at];
         let table = field.table.get_or_insert_with(|| {
-            let mut table = Table::default();
+            let mut table = PathIndex::default();
             items.for_each(|(slot, node)| table.put(slot, content(node, &field.path)));
             table
         });
@@ -72,7 +72,7 @@ impl Index {
 
     /// Records a new or changed item.
     pub fn update(&mut self, slot: usize, node: &Node) {
-        for Field { path, table } in &mut self.fields {
+        for IndexedPath { path, table } in &mut self.fields {
             if let Some(table) = table {
                 table.put(slot, content(node, path));
             }
@@ -87,7 +87,7 @@ impl Index {
     }
 }
 
-impl Table {
+impl PathIndex {
     fn put(&mut self, slot: usize, content: Content) {
         if slot >= self.content.len() {
             self.content.resize(slot + 1, Content::Removed);

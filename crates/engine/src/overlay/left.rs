@@ -4,15 +4,15 @@
 //! treats everything else alike.
 
 use super::index::Index;
-use super::matcher::Place;
-use super::sequence::{Sequence, Side};
+use super::matcher::ItemKey;
+use super::sequence::{InsertSide, Sequence};
 use ytterby_diag::{Failure, Id};
 
 use crate::node::{Annotated, ArrayItem, Document, Map, MapItem, Node, Scalar, key_text};
 
 /// The kind of items of a left side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum ItemKind {
     Document,
     MapItem,
     ArrayItem,
@@ -30,7 +30,7 @@ pub(super) enum End {
 /// Items that an overlay changes. A slot identifies an item as long as it exists.
 pub(super) trait Left {
     type Item: Annotated + Clone;
-    const KIND: Kind;
+    const KIND: ItemKind;
 
     fn first(&self) -> Option<usize>;
     fn after(&self, slot: usize) -> Option<usize>;
@@ -43,7 +43,7 @@ pub(super) trait Left {
     /// Sorts slots into the order of their items.
     fn sort(&self, slots: &mut Vec<usize>);
     /// The item's place for functions, given its index.
-    fn place(&self, slot: usize, number: usize) -> Place<'_>;
+    fn place(&self, slot: usize, number: usize) -> ItemKey<'_>;
     /// The slot of the item with the same key, if items have keys.
     fn same_key(&self, _item: &Self::Item) -> Option<usize> {
         None
@@ -55,7 +55,7 @@ pub(super) trait Left {
     fn replace(&mut self, slot: usize, item: Self::Item);
     fn remove(&mut self, slot: usize);
     fn push(&mut self, item: Self::Item, end: End);
-    fn insert(&mut self, slot: usize, side: Side, item: Self::Item);
+    fn insert(&mut self, slot: usize, side: InsertSide, item: Self::Item);
     fn index(&mut self) -> &mut Index;
 
     /// Whether items can be added without a neighbour.
@@ -157,8 +157,8 @@ macro_rules! sequence_methods {
         fn sort(&self, slots: &mut Vec<usize>) {
             self.sequence.sort(slots);
         }
-        fn place(&self, _slot: usize, number: usize) -> Place<'_> {
-            Place::Number(number)
+        fn place(&self, _slot: usize, number: usize) -> ItemKey<'_> {
+            ItemKey::Number(number)
         }
         fn replace(&mut self, slot: usize, item: Self::Item) {
             *self.sequence.get_mut(slot) = item;
@@ -179,7 +179,7 @@ macro_rules! sequence_methods {
 
 impl Left for Items {
     type Item = ArrayItem;
-    const KIND: Kind = Kind::ArrayItem;
+    const KIND: ItemKind = ItemKind::ArrayItem;
 
     sequence_methods!();
 
@@ -188,7 +188,7 @@ impl Left for Items {
         self.changed(slot);
     }
 
-    fn insert(&mut self, slot: usize, side: Side, item: ArrayItem) {
+    fn insert(&mut self, slot: usize, side: InsertSide, item: ArrayItem) {
         let slot = self.sequence.insert(slot, side, item);
         self.changed(slot);
     }
@@ -196,7 +196,7 @@ impl Left for Items {
 
 impl Left for Documents {
     type Item = Document;
-    const KIND: Kind = Kind::Document;
+    const KIND: ItemKind = ItemKind::Document;
 
     sequence_methods!();
 
@@ -210,7 +210,7 @@ impl Left for Documents {
         self.settle(slot, if end == End::First { 0 } else { last_file });
     }
 
-    fn insert(&mut self, slot: usize, side: Side, item: Document) {
+    fn insert(&mut self, slot: usize, side: InsertSide, item: Document) {
         let file = self.files[slot];
         let slot = self.sequence.insert(slot, side, item);
         self.settle(slot, file);
@@ -260,7 +260,7 @@ impl<'a> Entries<'a> {
 
 impl Left for Entries<'_> {
     type Item = MapItem;
-    const KIND: Kind = Kind::MapItem;
+    const KIND: ItemKind = ItemKind::MapItem;
 
     fn first(&self) -> Option<usize> {
         self.next_live(0)
@@ -290,8 +290,8 @@ impl Left for Entries<'_> {
         slots.sort_unstable();
     }
 
-    fn place(&self, slot: usize, _number: usize) -> Place<'_> {
-        Place::Key(&self.get(slot).key)
+    fn place(&self, slot: usize, _number: usize) -> ItemKey<'_> {
+        ItemKey::Key(&self.get(slot).key)
     }
 
     fn same_key(&self, item: &MapItem) -> Option<usize> {
@@ -329,7 +329,7 @@ impl Left for Entries<'_> {
         self.changed(slot);
     }
 
-    fn insert(&mut self, _slot: usize, _side: Side, item: MapItem) {
+    fn insert(&mut self, _slot: usize, _side: InsertSide, item: MapItem) {
         // Overlays cannot specify the position of a map item; see `merge`.
         self.push(item, End::Last);
     }

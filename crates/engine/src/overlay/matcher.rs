@@ -31,16 +31,16 @@ pub(crate) enum Matcher {
 
 /// The place of an item: its index, or its key in a map.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum ItemKey<'a> {
     Number(usize),
     Key(&'a Scalar),
 }
 
-impl Place<'_> {
+impl ItemKey<'_> {
     pub fn to_value(self) -> Value {
         match self {
-            Place::Number(number) => Value::from(number),
-            Place::Key(key) => scalar_to_value(key),
+            ItemKey::Number(number) => Value::from(number),
+            ItemKey::Key(key) => scalar_to_value(key),
         }
     }
 }
@@ -59,19 +59,19 @@ pub(super) enum Hint {
 
 impl Matcher {
     /// Whether an item on the left matches.
-    pub(super) fn test(&self, eval: &mut Eval, place: Place<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
+    pub(super) fn test(&self, eval: &mut Eval, place: ItemKey<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
         self.decide(eval, place, left, right).map_err(|error| error.in_context(self.name()))
     }
 
-    fn decide(&self, eval: &mut Eval, place: Place<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
+    fn decide(&self, eval: &mut Eval, place: ItemKey<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
         charge();
         match self {
             Matcher::All => Ok(true),
             Matcher::Index(wanted) => match place {
-                Place::Number(number) => Ok(i64::try_from(number) == Ok(*wanted)),
-                Place::Key(Scalar::Int(key)) => Ok(key == wanted),
-                Place::Key(Scalar::UInt(_)) => Err(Error::new("expected int64 value")),
-                Place::Key(_) => Err(Error::new("expected starlark.Int")),
+                ItemKey::Number(number) => Ok(i64::try_from(number) == Ok(*wanted)),
+                ItemKey::Key(Scalar::Int(key)) => Ok(key == wanted),
+                ItemKey::Key(Scalar::UInt(_)) => Err(Error::new("expected int64 value")),
+                ItemKey::Key(_) => Err(Error::new("expected starlark.Int")),
             },
             Matcher::MapKey(name) => {
                 let (left, right) = (value_of_key(left, name)?, value_of_key(right, name)?);
@@ -102,27 +102,27 @@ impl Matcher {
     }
 
     /// The same with the parts precomputed that do not depend on the left, for testing many items.
-    pub(super) fn prepared(&self) -> Prepared<'_> {
+    pub(super) fn prepared(&self) -> PreparedMatcher<'_> {
         // Functions of the program may change the values that others compare with.
-        if self.calls_programs() { Prepared::Other(self) } else { self.prepared_alone() }
+        if self.calls_programs() { PreparedMatcher::Other(self) } else { self.prepared_alone() }
     }
 
-    fn prepared_alone(&self) -> Prepared<'_> {
+    fn prepared_alone(&self) -> PreparedMatcher<'_> {
         charge();
-        let all = |matchers| -> Option<Vec<Prepared<'_>>> {
+        let all = |matchers| -> Option<Vec<PreparedMatcher<'_>>> {
             let prepared = |matcher| Value::downcast::<Matcher>(matcher).map(Matcher::prepared_alone);
             <[Value]>::iter(matchers).map(prepared).collect()
         };
         let prepared = match self {
-            Matcher::Subset(expected) => yaml(expected).ok().map(Prepared::Subset),
-            Matcher::And(matchers) => all(matchers).map(|all| Prepared::And(self, all)),
-            Matcher::Or(matchers) => all(matchers).map(|any| Prepared::Or(self, any)),
+            Matcher::Subset(expected) => yaml(expected).ok().map(PreparedMatcher::Subset),
+            Matcher::And(matchers) => all(matchers).map(|all| PreparedMatcher::And(self, all)),
+            Matcher::Or(matchers) => all(matchers).map(|any| PreparedMatcher::Or(self, any)),
             Matcher::Not(matcher) => all(std::slice::from_ref(matcher))
                 .and_then(|mut one| one.pop())
-                .map(|one| Prepared::Not(self, Box::new(one))),
+                .map(|one| PreparedMatcher::Not(self, Box::new(one))),
             Matcher::All | Matcher::Index(_) | Matcher::MapKey(_) => None,
         };
-        prepared.unwrap_or(Prepared::Other(self))
+        prepared.unwrap_or(PreparedMatcher::Other(self))
     }
 
     /// Which items can match at all.
@@ -223,32 +223,32 @@ fn charge() {
 }
 
 /// A matcher ready for many items.
-pub(super) enum Prepared<'m> {
+pub(super) enum PreparedMatcher<'m> {
     Subset(Node),
-    And(&'m Matcher, Vec<Prepared<'m>>),
-    Or(&'m Matcher, Vec<Prepared<'m>>),
-    Not(&'m Matcher, Box<Prepared<'m>>),
+    And(&'m Matcher, Vec<PreparedMatcher<'m>>),
+    Or(&'m Matcher, Vec<PreparedMatcher<'m>>),
+    Not(&'m Matcher, Box<PreparedMatcher<'m>>),
     Other(&'m Matcher),
 }
 
-impl Prepared<'_> {
-    pub(super) fn test(&self, eval: &mut Eval, place: Place<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
+impl PreparedMatcher<'_> {
+    pub(super) fn test(&self, eval: &mut Eval, place: ItemKey<'_>, left: &Node, right: &Node) -> Result<bool, Error> {
         charge();
         match self {
-            Prepared::Subset(expected) => Ok(compare::contains(left, expected)),
-            Prepared::And(matcher, all) => {
-                let refuses = |one: &Prepared<'_>| one.test(eval, place, left, right).map(|answer| !answer);
+            PreparedMatcher::Subset(expected) => Ok(compare::contains(left, expected)),
+            PreparedMatcher::And(matcher, all) => {
+                let refuses = |one: &PreparedMatcher<'_>| one.test(eval, place, left, right).map(|answer| !answer);
                 first_that(all, refuses).map(|found| !found).map_err(|error| error.in_context(matcher.name()))
             }
-            Prepared::Or(matcher, any) => {
-                let accepts = |one: &Prepared<'_>| one.test(eval, place, left, right);
+            PreparedMatcher::Or(matcher, any) => {
+                let accepts = |one: &PreparedMatcher<'_>| one.test(eval, place, left, right);
                 first_that(any, accepts).map_err(|error| error.in_context(matcher.name()))
             }
-            Prepared::Not(matcher, one) => {
+            PreparedMatcher::Not(matcher, one) => {
                 let answer = one.test(eval, place, left, right);
                 answer.map(|answer| !answer).map_err(|error| error.in_context(matcher.name()))
             }
-            Prepared::Other(matcher) => matcher.test(eval, place, left, right),
+            PreparedMatcher::Other(matcher) => matcher.test(eval, place, left, right),
         }
     }
 }
@@ -267,7 +267,7 @@ fn first_that<T>(all: &[T], mut says: impl FnMut(&T) -> Result<bool, Error>) -> 
 pub(super) fn test(
     matcher: &Value,
     eval: &mut Eval,
-    place: Place<'_>,
+    place: ItemKey<'_>,
     left: &Node,
     right: &Node,
 ) -> Result<bool, Error> {
@@ -347,9 +347,9 @@ impl HostValue for Matcher {
         let place = match (self, place) {
             (Matcher::And(_) | Matcher::Or(_) | Matcher::Not(_) | Matcher::Index(_), place) => {
                 key = crate::node::scalar_from_value(place).unwrap_or_default();
-                Place::Key(&key)
+                ItemKey::Key(&key)
             }
-            _ => Place::Number(0),
+            _ => ItemKey::Number(0),
         };
         let in_context = |error: Error| error.in_context(self.name());
         let left = if matches!(self, Matcher::All) { Node::NULL } else { yaml(left).map_err(in_context)? };

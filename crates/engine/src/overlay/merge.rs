@@ -15,9 +15,9 @@ use super::compare;
 use super::edit::{self, Edits};
 use super::expects::{Expects, Matches, Unmet};
 use super::explain;
-use super::left::{Documents, End, Entries, Items, Kind, Left};
-use super::search::{self, Found, LeftState, Pairing, Rule};
-use super::sequence::Side;
+use super::left::{Documents, End, Entries, ItemKind, Items, Left};
+use super::search::{self, LeftState, MatchingSlots, Pairing, Rule};
+use super::sequence::InsertSide;
 use super::values::{Copies, cleaned, mark_values_given, strip};
 use super::{Purpose, values};
 use crate::annotation::Ann;
@@ -132,8 +132,8 @@ impl<'c> Merge<'c> {
             Action::Remove => self.remove(left, right, defaults),
             Action::Replace => self.replace(left, right, defaults),
             Action::Assert => self.assert(left, right, defaults),
-            Action::Insert if L::KIND == Kind::MapItem => Err(self.only_on_arrays(Ann::OverlayInsert, right)),
-            Action::Append if L::KIND == Kind::MapItem => Err(self.only_on_arrays(Ann::OverlayAppend, right)),
+            Action::Insert if L::KIND == ItemKind::MapItem => Err(self.only_on_arrays(Ann::OverlayInsert, right)),
+            Action::Append if L::KIND == ItemKind::MapItem => Err(self.only_on_arrays(Ann::OverlayAppend, right)),
             Action::Insert => self.insert(left, right, defaults),
             Action::Append => self.append(left, right),
         }
@@ -144,7 +144,7 @@ impl<'c> Merge<'c> {
         let rule = self.rule::<L>(right, defaults)?;
         let edits = Edits::of(self.run, right)?;
         let Some(found) = self.find(left, right, &rule)? else { return Ok(()) };
-        if found.count() == 0 && L::KIND != Kind::Document {
+        if found.count() == 0 && L::KIND != ItemKind::Document {
             let item = self.copy(right);
             left.push(item, End::Last);
             self.note_effect(right, true);
@@ -159,7 +159,7 @@ impl<'c> Merge<'c> {
             };
             if merged == Merged::Replaced {
                 *item.value_mut() = self.copy_value(right.value());
-                if L::KIND != Kind::Document {
+                if L::KIND != ItemKind::Document {
                     item.set_pos(right.pos());
                 }
             }
@@ -220,10 +220,10 @@ impl<'c> Merge<'c> {
             budget::work(4)?;
             let item = self.copy_via(right, via, Some(left.get(slot).value()))?;
             if before {
-                left.insert(slot, Side::Before, item.clone());
+                left.insert(slot, InsertSide::Before, item.clone());
             }
             if after {
-                left.insert(slot, Side::After, item);
+                left.insert(slot, InsertSide::After, item);
             }
         }
         Ok(())
@@ -264,7 +264,7 @@ impl<'c> Merge<'c> {
         left: &mut L,
         right: &'r L::Item,
         rule: &Rule<'r>,
-    ) -> Result<Option<Found>, Failure> {
+    ) -> Result<Option<MatchingSlots>, Failure> {
         let value = match rule.by {
             search::By::Key | search::By::Nothing => Node::NULL,
             _ => self.copies.of(right.value()),
@@ -404,7 +404,7 @@ impl<'c> Merge<'c> {
 
     /// A new document belongs to the file of another one, so there must be one.
     fn check_has_home<L: Left>(&self, left: &L) -> Result<(), Failure> {
-        if L::KIND == Kind::Document && !left.has_room() {
+        if L::KIND == ItemKind::Document && !left.has_room() {
             let text = "Expected to find at least one document to add to, but there is none";
             return Err(Failure::new(Id::OVERLAY_CONFLICT, text));
         }

@@ -6,7 +6,7 @@ use ytterby_starlark::{Eval, Value};
 
 use super::expects::{Expects, unknown_argument};
 use super::index::{Index, Leaf};
-use super::left::{Kind, Left};
+use super::left::{ItemKind, Left};
 use super::matcher::{self, Hint, Matcher};
 use super::values::cleaned;
 use crate::annotation::Ann;
@@ -47,19 +47,19 @@ pub(super) enum Pairing {
 impl<'r> Rule<'r> {
     /// The rule of an item of the overlay.
     pub fn of<I: Annotated>(
-        kind: Kind,
+        kind: ItemKind,
         pairing: Pairing,
         item: &'r I,
         defaults: Expects<'r>,
     ) -> Result<Rule<'r>, Failure> {
         let annotation = item.annotation(Ann::OverlayMatch);
-        let one_to_one = kind == Kind::Document && pairing == Pairing::OneToOne;
+        let one_to_one = kind == ItemKind::Document && pairing == Pairing::OneToOne;
         match annotation {
-            None if kind == Kind::ArrayItem => {
+            None if kind == ItemKind::ArrayItem => {
                 return Ok(Rule { by: By::Nothing, expects: Expects { expects: Some(&NONE), ..Expects::default() } });
             }
-            None if kind == Kind::Document && !one_to_one => return Err(no_arguments()),
-            Some(annotation) if annotation.kwargs.is_empty() && kind != Kind::MapItem && !one_to_one => {
+            None if kind == ItemKind::Document && !one_to_one => return Err(no_arguments()),
+            Some(annotation) if annotation.kwargs.is_empty() && kind != ItemKind::MapItem && !one_to_one => {
                 return Err(no_arguments());
             }
             _ => {}
@@ -77,9 +77,9 @@ impl<'r> Rule<'r> {
         }
         let by = match by {
             _ if one_to_one => By::OnlyDocument,
-            None if kind == Kind::MapItem => By::Key,
+            None if kind == ItemKind::MapItem => By::Key,
             None => By::Missing,
-            Some(Value::Str(key)) if kind != Kind::Document => By::Matcher(Matcher::MapKey(key.clone())),
+            Some(Value::Str(key)) if kind != ItemKind::Document => By::Matcher(Matcher::MapKey(key.clone())),
             Some(value) => match value.downcast::<Matcher>() {
                 Some(matcher) => By::Matcher(matcher.clone()),
                 None if value.is_callable() => By::Function(value),
@@ -100,12 +100,12 @@ fn no_arguments() -> Failure {
 
 /// The slots found, in order. Usually there is one, which needs no allocation.
 #[derive(Default, Debug)]
-pub(super) struct Found {
+pub(super) struct MatchingSlots {
     first: Option<usize>,
     more: Vec<usize>,
 }
 
-impl Found {
+impl MatchingSlots {
     pub fn count(&self) -> usize {
         usize::from(self.first.is_some()) + self.more.len()
     }
@@ -122,9 +122,9 @@ impl Found {
     }
 }
 
-impl From<Option<usize>> for Found {
-    fn from(first: Option<usize>) -> Found {
-        Found { first, more: Vec::new() }
+impl From<Option<usize>> for MatchingSlots {
+    fn from(first: Option<usize>) -> MatchingSlots {
+        MatchingSlots { first, more: Vec::new() }
     }
 }
 
@@ -143,9 +143,9 @@ pub(super) fn find<L: Left>(
     by: &By<'_>,
     item: &L::Item,
     right: &Node,
-) -> Result<Found, Failure> {
+) -> Result<MatchingSlots, Failure> {
     match by {
-        By::Nothing => Ok(Found::default()),
+        By::Nothing => Ok(MatchingSlots::default()),
         By::Key => Ok(left.same_key(item).into()),
         By::OnlyDocument => match left.first() {
             Some(slot) => Ok(Some(slot).into()),
@@ -158,13 +158,13 @@ pub(super) fn find<L: Left>(
             Id::OVERLAY_MATCHER,
             match L::KIND {
                 // The reference has two spaces here.
-                Kind::Document => "Expected 'overlay/match' annotation keyword argument 'by'  to be specified",
+                ItemKind::Document => "Expected 'overlay/match' annotation keyword argument 'by'  to be specified",
                 _ => "Expected 'overlay/match' annotation keyword argument 'by' to be specified",
             },
         )),
         By::Wrong(value) => {
             let wanted = match L::KIND {
-                Kind::Document => "function",
+                ItemKind::Document => "function",
                 _ => "either string (for map key) or function",
             };
             let found = go_type(value);
@@ -187,9 +187,9 @@ fn by_matcher<L: Left>(
     state: LeftState,
     matcher: &Matcher,
     right: &Node,
-) -> Result<Found, Failure> {
+) -> Result<MatchingSlots, Failure> {
     let candidates = match matcher.hint(right) {
-        Hint::Number(number) if L::KIND != Kind::MapItem => {
+        Hint::Number(number) if L::KIND != ItemKind::MapItem => {
             return Ok(usize::try_from(number).ok().and_then(|number| left.nth(number)).into());
         }
         Hint::Leaves(lists) => with_index(left, |index, left| {
@@ -217,7 +217,7 @@ fn by_matcher<L: Left>(
     slots.retain(|&slot| left.is_live(slot));
     left.sort(&mut slots);
     slots.dedup();
-    let mut found = Found::default();
+    let mut found = MatchingSlots::default();
     for slot in slots {
         // Matchers with hints ignore indexes.
         if prepared.test(eval, left.place(slot, 0), left.get(slot).value(), right)? {
@@ -248,9 +248,9 @@ fn with_index<L: Left, R>(left: &mut L, look: impl FnOnce(&mut Index, &L) -> R) 
 /// Tests every item.
 fn scan<L: Left>(
     left: &L,
-    mut test: impl FnMut(matcher::Place<'_>, &Node) -> Result<bool, Failure>,
-) -> Result<Found, Failure> {
-    let mut found = Found::default();
+    mut test: impl FnMut(matcher::ItemKey<'_>, &Node) -> Result<bool, Failure>,
+) -> Result<MatchingSlots, Failure> {
+    let mut found = MatchingSlots::default();
     for (number, (slot, value)) in left.values().enumerate() {
         if test(left.place(slot, number), value)? {
             found.push(slot);

@@ -30,7 +30,7 @@ const REMOVED: u32 = u32::MAX - 1;
 
 /// On which side of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Side {
+pub(super) enum InsertSide {
     Before,
     After,
 }
@@ -101,13 +101,13 @@ impl<T> Sequence<T> {
     }
 
     /// Inserts an item next to that of a slot and returns its slot.
-    pub fn insert(&mut self, anchor: usize, side: Side, item: T) -> usize {
+    pub fn insert(&mut self, anchor: usize, side: InsertSide, item: T) -> usize {
         let slot = self.slots.len();
         self.slots.push(item);
         let links = self.links.get_or_insert_with(|| Links::in_order(slot));
         let (before, after) = match side {
-            Side::Before => (links.previous[anchor], anchor as u32),
-            Side::After => (anchor as u32, links.next[anchor]),
+            InsertSide::Before => (links.previous[anchor], anchor as u32),
+            InsertSide::After => (anchor as u32, links.next[anchor]),
         };
         links.next.push(after);
         links.previous.push(before);
@@ -221,7 +221,7 @@ mod tests {
                     Change::Insert(at, before) if !model.is_empty() => {
                         let at = at % model.len();
                         let anchor = sequence.nth(at).unwrap();
-                        sequence.insert(anchor, if before { Side::Before } else { Side::After }, item);
+                        sequence.insert(anchor, if before { InsertSide::Before } else { InsertSide::After }, item);
                         model.insert(at + usize::from(!before), item);
                     }
                     Change::Remove(at) if !model.is_empty() => {

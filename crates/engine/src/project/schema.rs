@@ -89,7 +89,7 @@ impl SchemaInfo {
     pub(super) fn new(schema: &Schema, sources: &Arc<Sources>) -> SchemaInfo {
         let Model { title, documentation, rules, fields, .. } = model::model(schema, Detail::Texts);
         let text = |text: Option<ytterby_text::Str>| text.map(|text| text.to_string());
-        let field = |field: model::Field| Field {
+        let field = |field: model::DocumentedField| Field {
             deprecated: text(field.deprecated().cloned()),
             path: field.path,
             name: field.name,

@@ -11,11 +11,11 @@ use ytterby_diag::{Path, Pos};
 use super::chain::is_same_document;
 use super::experiment;
 use super::is_related;
-use super::nodes::{self, Side};
+use super::nodes::{self, ComparedDocument};
 use super::session::Session;
 use crate::api::Silent;
 use crate::causes::FindCauses;
-use crate::library::{LibraryRun, Prepared};
+use crate::library::{LibraryRun, PreparedLibrary};
 use crate::node::Document;
 use crate::run::Run;
 
@@ -25,16 +25,16 @@ const NODES: usize = 200_000;
 /// Finds causes in a library and its inputs.
 pub(crate) struct Causes {
     library: LibraryRun,
-    prepared: Prepared,
+    prepared: PreparedLibrary,
 }
 
 impl Causes {
-    fn new(library: &LibraryRun, prepared: &Prepared) -> Causes {
+    fn new(library: &LibraryRun, prepared: &PreparedLibrary) -> Causes {
         Causes { library: library.clone(), prepared: prepared.clone() }
     }
 
     /// The finder for the root library, if the host requests causes.
-    pub fn wanted(library: &LibraryRun, prepared: &Prepared) -> Option<Causes> {
+    pub fn wanted(library: &LibraryRun, prepared: &PreparedLibrary) -> Option<Causes> {
         let run = &library.run;
         let is_wanted = run.options.find_causes && run.is_beyond_ytt() && library.library.is_root();
         is_wanted.then(|| Causes::new(library, prepared))
@@ -64,7 +64,7 @@ impl FindCauses for Causes {
         let candidates = experiment::candidates(&session, base.reads.as_deref());
         let size: usize = base.documents.iter().map(|doc| nodes::paths(doc, NODES).len()).sum();
         let is_hit = |changed: &[nodes::Changed], (number, path): (usize, &Path)| {
-            changed.iter().any(|one| one.document == Side::Before(number) && is_related(&one.path, path))
+            changed.iter().any(|one| one.document == ComparedDocument::Before(number) && is_related(&one.path, path))
         };
         let until = |changed: &[nodes::Changed]| targets.iter().flatten().all(|target| is_hit(changed, *target));
         let rendering = experiment::Rendering { documents: &base.documents, texts: &base.texts };

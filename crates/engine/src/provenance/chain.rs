@@ -3,7 +3,7 @@
 use ytterby_diag::{Path, Pos, Sources, Step};
 
 use super::blocks::{Block, BlockKind, Blocks};
-use super::nodes::{self, Found};
+use super::nodes::{self, LocatedNode};
 use super::session::Session;
 use super::{ChainLink, ExplainedFrame, ExplainedPlace};
 use crate::annotation::Ann;
@@ -81,7 +81,7 @@ pub(super) fn of_value<'s>(session: &'s Session, defaults: Option<&'s Document>,
     links
 }
 
-fn same(was: Option<Found<'_>>, is: Option<Found<'_>>) -> bool {
+fn same(was: Option<LocatedNode<'_>>, is: Option<LocatedNode<'_>>) -> bool {
     match (was, is) {
         (Some(was), Some(is)) => was.value.same(is.value),
         (None, None) => true,
@@ -243,7 +243,7 @@ pub(super) fn history_of<'h>(
             _ if is_new => action_of(overlay).filter(|action| *action != "replace").unwrap_or("insert"),
             (Some(action), ..) => action,
             (None, None, _) => "insert",
-            (None, _, Some(Found { value: Node::Scalar(_), .. })) => "set",
+            (None, _, Some(LocatedNode { value: Node::Scalar(_), .. })) => "set",
             (None, ..) => "merge",
         };
         links.push(Link { kind: "overlay", pos, action, value: is.map(|found| found.value), frames: Vec::new() });

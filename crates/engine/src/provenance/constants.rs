@@ -10,7 +10,7 @@ use ytterby_starlark::{BinaryOp, Syntax, UnaryOp};
 
 use crate::generate;
 use crate::node::{Node, Scalar};
-use crate::schema::{Kind, Slot, Type};
+use crate::schema::{ScalarType, Slot, Type};
 
 /// The number of constants that are kept.
 const MOST: usize = 1_000;
@@ -38,15 +38,15 @@ impl Constants {
 
     /// At most so many constants that fit a data value. Those that are compared with a name like its own come first.
     pub fn for_slot(&self, slot: &Slot, key: Option<&str>, most: usize) -> Vec<Node> {
-        let has = |kind: Kind| match &slot.ty {
+        let has = |kind: ScalarType| match &slot.ty {
             Type::Scalar(own) => *own == kind,
             Type::Any => true,
             _ => false,
         };
         let fits = |constant: &&Constant| match &constant.value {
-            Scalar::Str(_) => has(Kind::String),
-            Scalar::Int(_) => has(Kind::Int) || has(Kind::Float),
-            Scalar::Float(_) => has(Kind::Float),
+            Scalar::Str(_) => has(ScalarType::String),
+            Scalar::Int(_) => has(ScalarType::Int) || has(ScalarType::Float),
+            Scalar::Float(_) => has(ScalarType::Float),
             _ => false,
         };
         let (own, others): (Vec<&Constant>, Vec<&Constant>) = self
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     /// The constants of some code that fit strings, or numbers, for a data value with this name.
-    fn found(code: &str, key: &str, kind: Kind) -> Vec<String> {
+    fn found(code: &str, key: &str, kind: ScalarType) -> Vec<String> {
         let pieces = [Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) }];
         let syntax = parse_in(Dialect::Current, &pieces).expect("the code can be parsed");
         let slot = Slot::of(Type::Scalar(kind), Pos::UNKNOWN, Node::NULL);
@@ -197,24 +197,24 @@ mod tests {
     #[test]
     fn comparisons_are_found() {
         let code = "a = data.values.mode == \"fast\" or 'slow' != x or y in [\"a\", 'b'] or n > 3 and n<-2\n";
-        assert_eq!(found(code, "mode", Kind::String), ["\"fast\"", "\"slow\"", "\"a\"", "\"b\""]);
-        assert_eq!(found(code, "n", Kind::Int), ["3", "4", "2", "-2", "-1", "-3"]);
+        assert_eq!(found(code, "mode", ScalarType::String), ["\"fast\"", "\"slow\"", "\"a\"", "\"b\""]);
+        assert_eq!(found(code, "n", ScalarType::Int), ["3", "4", "2", "-2", "-1", "-3"]);
         let code = "a = \"x\" in s\nd = s.startswith((\"https:\", \"http:\"))\ne = {\"k\": 1}[s]\n";
-        assert_eq!(found(code, "s", Kind::String), ["\"x\"", "\"https:\"", "\"http:\"", "\"k\""]);
+        assert_eq!(found(code, "s", ScalarType::String), ["\"x\"", "\"https:\"", "\"http:\"", "\"k\""]);
     }
 
     #[test]
     fn the_constants_of_a_value_come_first() {
         let code = "a = x == \"other\"\nb = data.values[\"mode\"].lower() == \"fast\"\n";
-        assert_eq!(found(code, "mode", Kind::String), ["\"fast\"", "\"other\""]);
-        assert_eq!(found(code, "x", Kind::String), ["\"other\"", "\"fast\""]);
+        assert_eq!(found(code, "mode", ScalarType::String), ["\"fast\"", "\"other\""]);
+        assert_eq!(found(code, "x", ScalarType::String), ["\"other\"", "\"fast\""]);
         let code = "a = regexp.match(\"^v[1]{2}$\", tag)\n";
-        assert_eq!(found(code, "tag", Kind::String), ["\"v11\""]);
+        assert_eq!(found(code, "tag", ScalarType::String), ["\"v11\""]);
     }
 
     #[test]
     fn strings_comments_and_lines_do_not_mislead() {
         let code = "a = \"x == 'no'\" # y == \"no\"\nb = (z ==\n  \"ye\\\"s\")\n";
-        assert_eq!(found(code, "z", Kind::String), ["\"ye\\\"s\""]);
+        assert_eq!(found(code, "z", ScalarType::String), ["\"ye\\\"s\""]);
     }
 }

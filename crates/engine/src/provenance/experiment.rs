@@ -11,13 +11,13 @@ use ytterby_starlark::Eval;
 use ytterby_text::Str;
 
 use super::constants::Constants;
-use super::nodes::{self, Changed, Side};
+use super::nodes::{self, Changed, ComparedDocument};
 use super::session::Session;
 use crate::generate;
 use crate::library::RanLibrary;
 use crate::node::{Document, Map, Node, Reads, Scalar, key_text};
 use crate::record::LibraryCall;
-use crate::schema::{ArrayType, Kind, Presence, Slot, Type};
+use crate::schema::{ArrayType, Presence, ScalarType, Slot, Type};
 
 /// Maximum variations of one data value.
 const VARIATIONS: usize = 8;
@@ -247,12 +247,12 @@ fn vary(
         }
         for changed in nodes::differences(base.documents, after) {
             match changed.document {
-                Side::Before(_) => {
+                ComparedDocument::Before(_) => {
                     if seen.insert(changed.clone()) {
                         effect.changed.push(changed);
                     }
                 }
-                Side::After(number) => {
+                ComparedDocument::After(number) => {
                     let labels = labels.get_or_insert_with(|| nodes::labels(after));
                     if !effect.added.contains(&labels[number]) {
                         effect.added.push(labels[number].clone());
@@ -268,10 +268,10 @@ fn vary(
 fn inferred_slot(value: &Node) -> Slot {
     let ty = match value {
         Node::Scalar(Scalar::Null | Scalar::Complex(_)) => Type::Any,
-        Node::Scalar(Scalar::Bool(_)) => Type::Scalar(Kind::Bool),
-        Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => Type::Scalar(Kind::Int),
-        Node::Scalar(Scalar::Float(_)) => Type::Scalar(Kind::Float),
-        Node::Scalar(Scalar::Str(_)) => Type::Scalar(Kind::String),
+        Node::Scalar(Scalar::Bool(_)) => Type::Scalar(ScalarType::Bool),
+        Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => Type::Scalar(ScalarType::Int),
+        Node::Scalar(Scalar::Float(_)) => Type::Scalar(ScalarType::Float),
+        Node::Scalar(Scalar::Str(_)) => Type::Scalar(ScalarType::String),
         Node::Array(array) => {
             let item = array.items.first().map_or_else(
                 || Slot::of(Type::Any, Pos::UNKNOWN, Node::NULL),

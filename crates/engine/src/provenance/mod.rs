@@ -29,12 +29,12 @@ use crate::node::{Document, Map, Node, Scalar, key_text};
 use crate::path::Way;
 use crate::record::{History, LibraryCall, Replaced};
 use crate::run::Run;
-use crate::schema::check::Context;
+use crate::schema::check::CheckContext;
 use crate::schema::{Presence, Slot, Type, redact};
 use crate::validate::{Spot, verdicts};
 use chain::Link;
 use experiment::{Candidate, Rendering};
-use nodes::Side;
+use nodes::ComparedDocument;
 use selector::{Pattern, Selector};
 use session::Session;
 
@@ -230,7 +230,7 @@ impl Base {
 }
 
 /// A node to explain: of the output, or of a document that overlays removed.
-struct Target {
+struct ExplainedNode {
     label: String,
     /// The index of the document in the output, if it is there.
     document: Option<usize>,
@@ -334,7 +334,7 @@ impl Explainer {
         for step in path.steps() {
             let mut places = Vec::new();
             shapes_of(&slot, &mut places);
-            let mut cx = Context { eval: &mut self.eval, run: &session.run };
+            let mut cx = CheckContext { eval: &mut self.eval, run: &session.run };
             let below = places.iter().find_map(|place| match step {
                 Step::Key(key) => {
                     let ty = place.as_map()?;
@@ -411,7 +411,7 @@ impl Explainer {
         let present: Vec<(usize, Path)> =
             targets.iter().filter_map(|target| Some((target.document?, target.path.clone()))).collect();
         let is_hit = |changed: &[nodes::Changed], document: usize, path: &Path| {
-            changed.iter().any(|one| one.document == Side::Before(document) && is_related(&one.path, path))
+            changed.iter().any(|one| one.document == ComparedDocument::Before(document) && is_related(&one.path, path))
         };
         let until = |changed: &[nodes::Changed]| present.iter().all(|(doc, path)| is_hit(changed, *doc, path));
         let effects = match present.is_empty() {
@@ -436,7 +436,7 @@ impl Explainer {
             libraries: &base.libraries,
             replaced: &base.replaced,
         };
-        let explanation = |target: &Target| {
+        let explanation = |target: &ExplainedNode| {
             let found = target.document.and_then(|number| nodes::at(&base.documents[number], &target.path));
             let links = match (target.document, target.removed) {
                 (Some(number), _) => {
@@ -486,7 +486,7 @@ impl Explainer {
         let mut added: Vec<String> = Vec::new();
         for effect in &effects {
             for one in &effect.changed {
-                let Side::Before(number) = one.document else { continue };
+                let ComparedDocument::Before(number) = one.document else { continue };
                 let entry = (number, one.path.clone());
                 if !changed.contains(&entry) {
                     changed.push(entry);
@@ -558,8 +558,8 @@ fn shapes_of<'s>(slot: &'s Slot, places: &mut Vec<&'s Slot>) {
 }
 
 /// The nodes that match a selector: first those of the output, then those that overlays removed.
-fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) -> Vec<Target> {
-    let mut found: Vec<Target> = Vec::new();
+fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) -> Vec<ExplainedNode> {
+    let mut found: Vec<ExplainedNode> = Vec::new();
     let own_path = (!path.has_wildcards()).then(|| path.path());
     let matching = |doc: &Document| match &own_path {
         Some(path) => Vec::from_iter(nodes::at(doc, path).map(|_| path.clone())),
@@ -570,7 +570,7 @@ fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) ->
             continue;
         }
         let label = base.labels[number].clone();
-        found.extend(matching(doc).into_iter().map(|path| Target {
+        found.extend(matching(doc).into_iter().map(|path| ExplainedNode {
             label: label.clone(),
             document: Some(number),
             removed: None,
@@ -595,7 +595,7 @@ fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) ->
                     || found.iter().any(|target| target.path == path && target.removed == Some(*slot))
                     || is_left(history, *slot, &path);
                 if !is_known {
-                    found.push(Target { label: label.clone(), document: None, removed: Some(*slot), path });
+                    found.push(ExplainedNode { label: label.clone(), document: None, removed: Some(*slot), path });
                 }
             }
         }

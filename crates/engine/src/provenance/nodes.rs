@@ -9,7 +9,7 @@ use crate::node::{Document, Node, key_text};
 
 /// A node at a path: its value and position.
 #[derive(Clone, Copy)]
-pub(super) struct Found<'n> {
+pub(super) struct LocatedNode<'n> {
     pub value: &'n Node,
     /// Unknown if code created it.
     pub pos: Pos,
@@ -18,8 +18,8 @@ pub(super) struct Found<'n> {
 }
 
 /// The node at a path.
-pub(super) fn at<'n>(doc: &'n Document, path: &Path) -> Option<Found<'n>> {
-    let mut found = Found { value: &doc.value, pos: doc.pos, place: doc.pos };
+pub(super) fn at<'n>(doc: &'n Document, path: &Path) -> Option<LocatedNode<'n>> {
+    let mut found = LocatedNode { value: &doc.value, pos: doc.pos, place: doc.pos };
     for step in path.steps() {
         let (value, pos) = match (step, found.value) {
             (Step::Key(key), Node::Map(map)) => {
@@ -32,7 +32,7 @@ pub(super) fn at<'n>(doc: &'n Document, path: &Path) -> Option<Found<'n>> {
             }
             _ => return None,
         };
-        found = Found { value, pos, place: if pos.is_known() { pos } else { found.place } };
+        found = LocatedNode { value, pos, place: if pos.is_known() { pos } else { found.place } };
     }
     Some(found)
 }
@@ -129,13 +129,13 @@ pub(super) fn shown(label: &str, path: &Path) -> String {
 /// A node that differs between two renders: in a document of the first one, or of the second if only that has it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Changed {
-    pub document: Side,
+    pub document: ComparedDocument,
     pub path: Path,
 }
 
 /// Which render has a document.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Side {
+pub(super) enum ComparedDocument {
     Before(usize),
     After(usize),
 }
@@ -171,7 +171,7 @@ pub(super) fn differences(before: &[Document], after: &[Document]) -> Vec<Change
     }
     let mut found = Vec::new();
     for (at, doc) in before.iter().enumerate() {
-        let document = Side::Before(at);
+        let document = ComparedDocument::Before(at);
         match partner[at] {
             None => found.push(Changed { document, path: Path::document() }),
             Some(other) => compare(&doc.value, &after[other].value, &Path::document(), &mut |path| {
@@ -180,7 +180,7 @@ pub(super) fn differences(before: &[Document], after: &[Document]) -> Vec<Change
         }
     }
     let added = (0..after.len()).filter(|other| !taken[*other]);
-    found.extend(added.map(|other| Changed { document: Side::After(other), path: Path::document() }));
+    found.extend(added.map(|other| Changed { document: ComparedDocument::After(other), path: Path::document() }));
     found
 }
 

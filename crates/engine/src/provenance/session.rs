@@ -14,14 +14,14 @@ use super::blocks::Blocks;
 use super::constants::Constants;
 use crate::annotation::Ann;
 use crate::input::{FileKind, InputFile};
-use crate::library::{File, LibraryRun, Prepared, RanLibrary, Waiting, root};
+use crate::library::{File, LibraryRun, PreparedLibrary, RanLibrary, Waiting, root};
 use crate::node::{Annotated, Document, Node, Reads};
 use crate::overlay::{self, Purpose};
 use crate::record::{History, LibraryCall, Record, Replaced};
 use crate::run::Run;
 use crate::schema::Schema;
-use crate::schema::check::Context;
-use crate::values::{self, Envelope, FinalValues, Input, Outcome};
+use crate::schema::check::CheckContext;
+use crate::values::{self, Envelope, FinalValues, Input, MergeResult};
 
 /// A project and its data values.
 pub(super) struct Session {
@@ -165,7 +165,7 @@ impl Session {
     }
 
     /// A library with known data values, for variations of them.
-    pub fn of(library: &LibraryRun, prepared: &Prepared) -> Session {
+    pub fn of(library: &LibraryRun, prepared: &PreparedLibrary) -> Session {
         Session {
             run: library.run.clone(),
             library: library.clone(),
@@ -194,9 +194,9 @@ impl Session {
 
     fn merge(&self, eval: &mut Eval, left: Document, input: &Envelope, is_first: bool) -> Result<Document, Failure> {
         match &self.schema {
-            Some(schema) => match values::try_merge(&mut Context { eval, run: &self.run }, schema, left, input)? {
-                Outcome::Merged(doc) => Ok(doc),
-                Outcome::Wrong(blocks) => Err(values::wrong(blocks)),
+            Some(schema) => match values::try_merge(&mut CheckContext { eval, run: &self.run }, schema, left, input)? {
+                MergeResult::Merged(doc) => Ok(doc),
+                MergeResult::Wrong(blocks) => Err(values::wrong(blocks)),
             },
             None if is_first => Ok(input.doc.clone()),
             None => overlay::merge_document(eval, &self.run, left, &input.doc, Purpose::Values),
@@ -246,8 +246,12 @@ impl Session {
         let given = self.values_for_children.iter().cloned().chain(below.map(Rc::new)).collect();
         let waiting = Waiting { values: given, schemas: self.schemas_for_children.clone() };
         let final_values = FinalValues { doc: values.clone(), for_children: Vec::new(), files: Vec::new() };
-        let prepared =
-            Prepared { schema: self.schema.clone(), values: final_values, waiting, used_up: self.used_up.clone() };
+        let prepared = PreparedLibrary {
+            schema: self.schema.clone(),
+            values: final_values,
+            waiting,
+            used_up: self.used_up.clone(),
+        };
         let library = LibraryRun { skip_output_validation: true, ..self.library.clone() };
         let evaluated = library.finish(eval, prepared, None);
         let record = Record::of(&self.run);

@@ -8,7 +8,7 @@
 use ytterby_diag::{Edit, Form, Help, Origin, Part, Pos, Safety};
 use ytterby_text::{Str, spelling};
 
-use super::{Kind, Slot, Type};
+use super::{ScalarType, Slot, Type};
 use crate::node::{Node, Scalar};
 use crate::run::Run;
 
@@ -112,7 +112,7 @@ pub(super) fn declared_keys(key: &str, names: &[String]) -> Option<String> {
 
 /// The scalar that YAML would read from a string, if the slot accepts that scalar but no strings.
 pub(crate) fn coerced(text: &Str, slot: &Slot) -> Option<Scalar> {
-    let is_scalar = |ty: &Type| matches!(ty, Type::Scalar(kind) if *kind != Kind::String);
+    let is_scalar = |ty: &Type| matches!(ty, Type::Scalar(kind) if *kind != ScalarType::String);
     let takes_scalars = match &slot.ty {
         Type::Union(union) => union.members.iter().all(is_scalar),
         ty => is_scalar(ty),

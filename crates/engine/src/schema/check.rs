@@ -15,20 +15,20 @@ use ytterby_starlark::Eval;
 use ytterby_text::{budget, gofloat, quote, spelling};
 
 use super::advice::{Misfit, advice, declared_keys};
-use super::{Item, MapType, Presence, Slot, Type};
+use super::{MapItemType, MapType, Presence, Slot, Type};
 use crate::node::{Array, Map, MapItem, Node, Scalar, key_text};
 use crate::path::Way;
 use crate::run::Run;
 
 /// What a check needs besides the value: functions may decide about keys.
-pub(crate) struct Context<'a> {
+pub(crate) struct CheckContext<'a> {
     pub eval: &'a mut Eval,
     pub run: &'a Run,
 }
 
-impl Context<'_> {
+impl CheckContext<'_> {
     /// The item of a map type that decides about a key.
-    pub fn item_for<'t>(&mut self, ty: &'t MapType, key: &Scalar) -> Result<Option<&'t Item>, Failure> {
+    pub fn item_for<'t>(&mut self, ty: &'t MapType, key: &Scalar) -> Result<Option<&'t MapItemType>, Failure> {
         ty.item_for(self.eval, key).map_err(|error| Failure::of_code(error.into_code_problem(&|_| false)))
     }
 }
@@ -48,7 +48,7 @@ pub(crate) enum Fit {
 }
 
 /// Whether a value matches, and the value with all defaults added.
-pub(crate) fn fit(cx: &mut Context<'_>, node: &Node, slot: &Slot) -> Result<Fit, Failure> {
+pub(crate) fn fit(cx: &mut CheckContext<'_>, node: &Node, slot: &Slot) -> Result<Fit, Failure> {
     match node {
         Node::Scalar(scalar) => {
             let fits = scalar.is_null() && slot.nullable || slot.ty.fits(scalar);
@@ -73,7 +73,7 @@ fn free(slot: &Slot) -> Fit {
     }
 }
 
-fn fit_map(cx: &mut Context<'_>, map: &Rc<Map>, ty: &MapType) -> Result<Fit, Failure> {
+fn fit_map(cx: &mut CheckContext<'_>, map: &Rc<Map>, ty: &MapType) -> Result<Fit, Failure> {
     let mut filled: Option<Map> = None;
     let mut present = 0;
     for (at, item) in map.iter().enumerate() {
@@ -108,11 +108,11 @@ fn fit_map(cx: &mut Context<'_>, map: &Rc<Map>, ty: &MapType) -> Result<Fit, Fai
 
 /// The items with defaults that a map lacks, in the order of the schema.
 fn missing<'a>(map: &'a Map, ty: &'a MapType) -> impl Iterator<Item = MapItem> + 'a {
-    let lacks = |item: &&Item| matches!(item.presence, Presence::Always) && map.find(&item.key).is_none();
-    ty.items.iter().filter(lacks).map(Item::default)
+    let lacks = |item: &&MapItemType| matches!(item.presence, Presence::Always) && map.find(&item.key).is_none();
+    ty.items.iter().filter(lacks).map(MapItemType::default)
 }
 
-fn fit_array(cx: &mut Context<'_>, array: &Rc<Array>, slot: &Slot) -> Result<Fit, Failure> {
+fn fit_array(cx: &mut CheckContext<'_>, array: &Rc<Array>, slot: &Slot) -> Result<Fit, Failure> {
     let mut filled: Option<Array> = None;
     for (at, item) in array.items.iter().enumerate() {
         budget::work(1)?;
@@ -139,25 +139,25 @@ pub(crate) enum Order {
 
 /// Everything that is wrong with a value at `pos`.
 pub(crate) fn problems(
-    cx: &mut Context<'_>,
+    cx: &mut CheckContext<'_>,
     node: &Node,
     pos: Pos,
     slot: &Slot,
     order: Order,
 ) -> Result<Vec<Block>, Failure> {
-    search(cx, node, Place { pos, label: Label::Document, way: &Way::Document, secret: false }, slot, order)
+    search(cx, node, ValueLocation { pos, label: Label::Document, way: &Way::Document, secret: false }, slot, order)
 }
 
 /// Everything that is wrong with a value that an annotation specifies for a node.
-pub(super) fn problems_of(cx: &mut Context<'_>, node: &Node, slot: &Slot) -> Result<Vec<Block>, Failure> {
-    let place = Place { pos: slot.pos, label: Label::Annotated, way: &Way::Document, secret: false };
+pub(super) fn problems_of(cx: &mut CheckContext<'_>, node: &Node, slot: &Slot) -> Result<Vec<Block>, Failure> {
+    let place = ValueLocation { pos: slot.pos, label: Label::Annotated, way: &Way::Document, secret: false };
     search(cx, node, place, slot, Order::Reference)
 }
 
 fn search(
-    cx: &mut Context<'_>,
+    cx: &mut CheckContext<'_>,
     node: &Node,
-    place: Place<'_>,
+    place: ValueLocation<'_>,
     slot: &Slot,
     order: Order,
 ) -> Result<Vec<Block>, Failure> {
@@ -174,7 +174,7 @@ struct Search {
 
 /// Where a value is.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct ValueLocation<'a> {
     pos: Pos,
     label: Label<'a>,
     way: &'a Way<'a>,
@@ -192,8 +192,14 @@ enum Label<'a> {
 }
 
 impl Search {
-    fn value(&mut self, cx: &mut Context<'_>, node: &Node, place: Place<'_>, slot: &Slot) -> Result<(), Failure> {
-        let place = Place { secret: place.secret || slot.secret, ..place };
+    fn value(
+        &mut self,
+        cx: &mut CheckContext<'_>,
+        node: &Node,
+        place: ValueLocation<'_>,
+        slot: &Slot,
+    ) -> Result<(), Failure> {
+        let place = ValueLocation { secret: place.secret || slot.secret, ..place };
         match node {
             Node::Scalar(scalar) => {
                 if !(scalar.is_null() && slot.nullable || slot.ty.fits(scalar)) {
@@ -212,7 +218,13 @@ impl Search {
         }
     }
 
-    fn free(&mut self, cx: &mut Context<'_>, node: &Node, place: Place<'_>, slot: &Slot) -> Result<(), Failure> {
+    fn free(
+        &mut self,
+        cx: &mut CheckContext<'_>,
+        node: &Node,
+        place: ValueLocation<'_>,
+        slot: &Slot,
+    ) -> Result<(), Failure> {
         if matches!(free(slot), Fit::Not) {
             let found = match self.order {
                 Order::Reference => &mut self.collections,
@@ -223,13 +235,19 @@ impl Search {
         Ok(())
     }
 
-    fn map(&mut self, cx: &mut Context<'_>, map: &Map, place: Place<'_>, ty: &MapType) -> Result<(), Failure> {
+    fn map(
+        &mut self,
+        cx: &mut CheckContext<'_>,
+        map: &Map,
+        place: ValueLocation<'_>,
+        ty: &MapType,
+    ) -> Result<(), Failure> {
         let mut later = Vec::with_capacity(map.len());
         for item in map.iter() {
             match cx.item_for(ty, &item.key)? {
                 None => {
                     let way = Way::Key(place.way, &item.key);
-                    let place = Place { pos: item.pos, label: Label::Key(&item.key), way: &way, ..place };
+                    let place = ValueLocation { pos: item.pos, label: Label::Key(&item.key), way: &way, ..place };
                     self.values.push(undeclared(cx.run, item, place, ty));
                 }
                 Some(declared) if self.order == Order::Document => self.item(cx, item, place, declared)?,
@@ -240,9 +258,15 @@ impl Search {
         later.into_iter().try_for_each(|(item, declared)| self.item(cx, item, place, declared))
     }
 
-    fn item(&mut self, cx: &mut Context<'_>, item: &MapItem, place: Place<'_>, declared: &Item) -> Result<(), Failure> {
+    fn item(
+        &mut self,
+        cx: &mut CheckContext<'_>,
+        item: &MapItem,
+        place: ValueLocation<'_>,
+        declared: &MapItemType,
+    ) -> Result<(), Failure> {
         let way = Way::Key(place.way, &item.key);
-        let place = Place { pos: item.pos, label: Label::Key(&item.key), way: &way, ..place };
+        let place = ValueLocation { pos: item.pos, label: Label::Key(&item.key), way: &way, ..place };
         if let Presence::Removed(removed) = &declared.presence {
             self.values.push(removed.block(&item.key, item.pos, way.path()));
             return Ok(());
@@ -250,10 +274,16 @@ impl Search {
         self.value(cx, &item.value, place, &declared.slot)
     }
 
-    fn array(&mut self, cx: &mut Context<'_>, array: &Array, place: Place<'_>, slot: &Slot) -> Result<(), Failure> {
+    fn array(
+        &mut self,
+        cx: &mut CheckContext<'_>,
+        array: &Array,
+        place: ValueLocation<'_>,
+        slot: &Slot,
+    ) -> Result<(), Failure> {
         for (at, item) in array.items.iter().enumerate() {
             let way = Way::Index(place.way, at);
-            let place = Place { pos: item.pos, label: Label::Dash, way: &way, ..place };
+            let place = ValueLocation { pos: item.pos, label: Label::Dash, way: &way, ..place };
             self.value(cx, &item.value, place, slot)?;
         }
         Ok(())
@@ -263,7 +293,7 @@ impl Search {
 /// Bytes of a problem: code can make a million values that do not fit.
 const BLOCK: usize = 1 << 10;
 
-fn mismatch(run: &Run, node: &Node, place: Place<'_>, slot: &Slot) -> Block {
+fn mismatch(run: &Run, node: &Node, place: ValueLocation<'_>, slot: &Slot) -> Block {
     budget::or_unwind(budget::text(BLOCK));
     let by = slot.declared_at();
     let name = if by.is_known() { slot.ty.name() } else { String::new() };
@@ -283,7 +313,7 @@ fn mismatch(run: &Run, node: &Node, place: Place<'_>, slot: &Slot) -> Block {
 /// Maximum number of declared keys to list.
 const LISTED: usize = 9;
 
-fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Block {
+fn undeclared(run: &Run, item: &MapItem, place: ValueLocation<'_>, ty: &MapType) -> Block {
     budget::or_unwind(budget::text(BLOCK));
     let names = ty.names();
     let key = key_text(&item.key).into_owned();
@@ -336,7 +366,7 @@ fn undeclared(run: &Run, item: &MapItem, place: Place<'_>, ty: &MapType) -> Bloc
 
 /// Whether a map accepts this key as a string.
 fn takes_text(ty: &MapType, key: &str) -> bool {
-    let takes = |item: &Item| match &item.presence {
+    let takes = |item: &MapItemType| match &item.presence {
         Presence::Pattern(rule) => match &rule.allowed {
             Some(super::Allowed::Any) => true,
             Some(super::Allowed::Matching(regexp, _)) => regexp.is_match(&ytterby_text::Str::from(key)),
@@ -375,7 +405,7 @@ fn yaml_key(name: &str) -> String {
     }
 }
 
-fn exhibit(run: &Run, node: &Node, place: Place<'_>) -> Exhibit {
+fn exhibit(run: &Run, node: &Node, place: ValueLocation<'_>) -> Exhibit {
     if !place.pos.is_known() {
         // ytt shows nothing for a whole document that code created.
         if matches!((place.label, node), (Label::Document, Node::Scalar(_))) {

@@ -9,10 +9,11 @@ use std::rc::Rc;
 use ytterby_diag::{By, Cause, Diagnostic, Failure, Id, Part, Pos, SchemaBlock as Block, SchemaReport};
 use ytterby_starlark::{Eval, Value};
 
-use super::check::{self, Context, Fit};
+use super::check::{self, CheckContext, Fit};
 use super::types::{self, Asked};
 use super::{
-    ArrayType, Item, Kind, MapType, Presence, Removed, Required, Schema, Slot, Type, Uses, docs, keys, placed, shapes,
+    ArrayType, MapItemType, MapType, Presence, Removed, Required, ScalarType, Schema, Slot, Type, Uses, docs, keys,
+    placed, shapes,
 };
 use crate::annotation::{Ann, Annotation, InAny};
 use crate::node::{Annotated, Array, ArrayItem, Document, Map, MapItem, Node, Origin, Scalar, with_position};
@@ -21,7 +22,7 @@ use crate::validate::Rules;
 
 /// The role of a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum DocumentRole {
     /// It is a schema.
     Schema,
     /// It overlays a schema: the values of nodes that do not change are irrelevant.
@@ -29,7 +30,7 @@ pub(crate) enum Role {
 }
 
 /// Compiles a schema document.
-pub(crate) fn compile(eval: &mut Eval, run: &Run, doc: &Document, role: Role) -> Result<Schema, Failure> {
+pub(crate) fn compile(eval: &mut Eval, run: &Run, doc: &Document, role: DocumentRole) -> Result<Schema, Failure> {
     let compiled = compile_document(eval, run, doc, role);
     if compiled.is_err() {
         super::secrets::gather_annotated(&mut run.secrets.borrow_mut(), doc);
@@ -37,8 +38,8 @@ pub(crate) fn compile(eval: &mut Eval, run: &Run, doc: &Document, role: Role) ->
     compiled
 }
 
-fn compile_document(eval: &mut Eval, run: &Run, doc: &Document, role: Role) -> Result<Schema, Failure> {
-    let mut compiler = Compiler { cx: Context { eval, run }, uses: Uses::default(), role };
+fn compile_document(eval: &mut Eval, run: &Run, doc: &Document, role: DocumentRole) -> Result<Schema, Failure> {
+    let mut compiler = Compiler { cx: CheckContext { eval, run }, uses: Uses::default(), role };
     check_declaration(run, doc)?;
     for ann in [Ann::SchemaKey, Ann::SchemaRemoved] {
         if let Some(ann) = doc.annotation(ann) {
@@ -123,9 +124,9 @@ fn distribute(run: &Run, node: &mut Node, inherited: Option<&Annotation>) -> Res
 
 /// Compiles one document or fragment.
 pub(super) struct Compiler<'a> {
-    pub cx: Context<'a>,
+    pub cx: CheckContext<'a>,
     pub uses: Uses,
-    role: Role,
+    role: DocumentRole,
 }
 
 impl Compiler<'_> {
@@ -169,7 +170,7 @@ impl Compiler<'_> {
 
     /// Whether this node refers to a node of the schema below that keeps its value.
     fn is_left_alone(&self, node: &dyn Annotated) -> bool {
-        self.role == Role::Overlay && node.has(Ann::OverlayNoop)
+        self.role == DocumentRole::Overlay && node.has(Ann::OverlayNoop)
     }
 
     /// A slot with its type, and with the value as its default.
@@ -230,7 +231,7 @@ impl Compiler<'_> {
         &mut self,
         node: &dyn Annotated,
         ann: &Annotation,
-        kinds: &[Kind],
+        kinds: &[ScalarType],
         or_inferred: bool,
         hint: bool,
     ) -> Result<Slot, Failure> {
@@ -281,10 +282,10 @@ impl Compiler<'_> {
                 return Ok(Some((Type::Array(Rc::new(ty)), Node::array(Array::default()))));
             }
             Node::Scalar(Scalar::Null | Scalar::Complex(_)) => return Ok(None),
-            Node::Scalar(Scalar::Bool(_)) => Kind::Bool,
-            Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => Kind::Int,
-            Node::Scalar(Scalar::Float(_)) => Kind::Float,
-            Node::Scalar(Scalar::Str(_)) => Kind::String,
+            Node::Scalar(Scalar::Bool(_)) => ScalarType::Bool,
+            Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => ScalarType::Int,
+            Node::Scalar(Scalar::Float(_)) => ScalarType::Float,
+            Node::Scalar(Scalar::Str(_)) => ScalarType::String,
         };
         Ok(Some((Type::Scalar(kind), value.clone())))
     }
@@ -303,17 +304,17 @@ impl Compiler<'_> {
         Ok(MapType::new(items, patterns, pos))
     }
 
-    fn item(&mut self, item: &MapItem) -> Result<Item, Failure> {
+    fn item(&mut self, item: &MapItem) -> Result<MapItemType, Failure> {
         let _run = self.cx.run;
         let key = item.key.clone();
         if self.is_left_alone(item) {
-            return Ok(Item { key, slot: self.slot(item)?, presence: Presence::Always });
+            return Ok(MapItemType { key, slot: self.slot(item)?, presence: Presence::Always });
         }
         if let Some(ann) = item.annotation(Ann::SchemaRemoved) {
             let remedy = docs::string(ann, item.pos)?;
             self.uses.removed = true;
             let slot = Slot::of(Type::Any, item.pos, Node::NULL);
-            return Ok(Item { key, slot, presence: Presence::Removed(Removed { remedy, pos: ann.pos }) });
+            return Ok(MapItemType { key, slot, presence: Presence::Removed(Removed { remedy, pos: ann.pos }) });
         }
         let rule = match item.annotation(Ann::SchemaKey) {
             Some(ann) => keys::read(self.cx.run, ann, item.pos)?,
@@ -337,7 +338,7 @@ impl Compiler<'_> {
                 if rule.allowed.is_some() { Presence::Pattern(rule) } else { Presence::Optional(rule) }
             }
         };
-        Ok(Item { key, slot, presence })
+        Ok(MapItemType { key, slot, presence })
     }
 
     fn array(&mut self, array: &Array, pos: Pos) -> Result<ArrayType, Failure> {
@@ -504,11 +505,11 @@ impl Compiler<'_> {
 pub(crate) fn samples(ty: &Type) -> Vec<Node> {
     let scalar = |scalar: Scalar| vec![Node::Scalar(scalar)];
     match ty {
-        Type::Any | Type::Shapes(_) | Type::Scalar(Kind::Null) => Vec::new(),
-        Type::Scalar(Kind::Bool) => scalar(Scalar::Bool(true)),
-        Type::Scalar(Kind::Int) => scalar(Scalar::Int(1)),
-        Type::Scalar(Kind::Float) => scalar(Scalar::Float(0.5)),
-        Type::Scalar(Kind::String) => vec![Node::str("a")],
+        Type::Any | Type::Shapes(_) | Type::Scalar(ScalarType::Null) => Vec::new(),
+        Type::Scalar(ScalarType::Bool) => scalar(Scalar::Bool(true)),
+        Type::Scalar(ScalarType::Int) => scalar(Scalar::Int(1)),
+        Type::Scalar(ScalarType::Float) => scalar(Scalar::Float(0.5)),
+        Type::Scalar(ScalarType::String) => vec![Node::str("a")],
         // An empty collection from code is not null.
         Type::Map(_) => {
             let mut map = Map::new();

@@ -190,7 +190,11 @@ fn example_args(run: &Run, ann: &Annotation) -> Vec<Value> {
 }
 
 /// Checks that examples have the type of their node.
-pub(super) fn check_examples(cx: &mut check::Context<'_>, node: &dyn Annotated, slot: &Slot) -> Result<(), Failure> {
+pub(super) fn check_examples(
+    cx: &mut check::CheckContext<'_>,
+    node: &dyn Annotated,
+    slot: &Slot,
+) -> Result<(), Failure> {
     let anns = [node.annotation(Ann::SchemaExample), node.annotation(Ann::SchemaExamples)];
     let mut examples = slot.docs.examples.iter();
     for ann in anns.into_iter().flatten() {

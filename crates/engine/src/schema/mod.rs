@@ -21,7 +21,7 @@ use ytterby_diag::{By, Id, Part, Path, Pos, SchemaBlock as Block, Text};
 use ytterby_text::Str;
 
 pub(crate) use advice::coerced;
-pub(crate) use compile::{Role, compile, distribute_defaults_for_strings, samples};
+pub(crate) use compile::{DocumentRole, compile, distribute_defaults_for_strings, samples};
 pub(crate) use docs::{DEPRECATED, Docs, Example, Remark};
 pub(crate) use keys::{Allowed, KeyRule};
 pub(crate) use secrets::{hide_lines_naming, redact, redact_misfit, secret_names};
@@ -84,7 +84,7 @@ pub(crate) struct Slot {
 #[derive(Clone, Debug)]
 pub(crate) enum Type {
     Any,
-    Scalar(Kind),
+    Scalar(ScalarType),
     Map(Rc<MapType>),
     Array(Rc<ArrayType>),
     Union(Rc<Union>),
@@ -93,7 +93,7 @@ pub(crate) enum Type {
 
 /// A kind of scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum ScalarType {
     Bool,
     Float,
     Int,
@@ -106,9 +106,9 @@ pub(crate) enum Kind {
 pub(crate) struct MapType {
     pub pos: Option<Pos>,
     /// The items with literal keys, in the order of the schema.
-    pub items: Vec<Item>,
+    pub items: Vec<MapItemType>,
     /// Items that apply to any matching key, in the order of the schema.
-    pub patterns: Vec<Item>,
+    pub patterns: Vec<MapItemType>,
     /// The literal keys, for fast lookup: parallel to `items`.
     index: Map,
     /// The number of items that are always present.
@@ -122,7 +122,7 @@ pub(crate) struct MapType {
 
 /// An item of a map.
 #[derive(Debug)]
-pub(crate) struct Item {
+pub(crate) struct MapItemType {
     pub key: Scalar,
     pub slot: Slot,
     pub presence: Presence,
@@ -254,7 +254,7 @@ impl Type {
 
     /// The same without null, unless null is the only type.
     pub fn name_besides_null(&self) -> String {
-        let is_null = |member: &Type| matches!(member, Type::Scalar(Kind::Null));
+        let is_null = |member: &Type| matches!(member, Type::Scalar(ScalarType::Null));
         match self {
             Type::Union(union) if !union.members.iter().all(is_null) => {
                 any_of(union.members.iter().filter(|member| !is_null(member)))
@@ -266,7 +266,7 @@ impl Type {
     /// Whether null is a value of this type.
     pub fn allows_null(&self) -> bool {
         match self {
-            Type::Any | Type::Scalar(Kind::Null) => true,
+            Type::Any | Type::Scalar(ScalarType::Null) => true,
             Type::Union(union) => union.members.iter().any(Type::allows_null),
             Type::Shapes(_) | Type::Scalar(_) | Type::Map(_) | Type::Array(_) => false,
         }
@@ -297,11 +297,11 @@ impl Type {
             Type::Map(_) | Type::Array(_) => false,
             Type::Union(union) => union.members.iter().any(|member| member.fits(scalar)),
             Type::Scalar(kind) => match scalar {
-                Scalar::Null => *kind == Kind::Null,
-                Scalar::Bool(_) => *kind == Kind::Bool,
-                Scalar::Int(_) | Scalar::UInt(_) => matches!(kind, Kind::Int | Kind::Float),
-                Scalar::Float(_) => *kind == Kind::Float,
-                Scalar::Str(_) => *kind == Kind::String,
+                Scalar::Null => *kind == ScalarType::Null,
+                Scalar::Bool(_) => *kind == ScalarType::Bool,
+                Scalar::Int(_) | Scalar::UInt(_) => matches!(kind, ScalarType::Int | ScalarType::Float),
+                Scalar::Float(_) => *kind == ScalarType::Float,
+                Scalar::Str(_) => *kind == ScalarType::String,
                 Scalar::Complex(_) => false,
             },
         }
@@ -309,7 +309,7 @@ impl Type {
 
     /// Whether it accepts only strings.
     pub fn is_string(&self) -> bool {
-        matches!(self, Type::Scalar(Kind::String))
+        matches!(self, Type::Scalar(ScalarType::String))
     }
 }
 
@@ -323,25 +323,25 @@ fn any_of<'a>(types: impl Iterator<Item = &'a Type>) -> String {
     }
 }
 
-impl Kind {
+impl ScalarType {
     /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Bool => "boolean",
-            Kind::Float => "float",
-            Kind::Int => "integer",
-            Kind::Null => "null",
-            Kind::String => "string",
+            ScalarType::Bool => "boolean",
+            ScalarType::Float => "float",
+            ScalarType::Int => "integer",
+            ScalarType::Null => "null",
+            ScalarType::String => "string",
         }
     }
 }
 
 impl MapType {
-    fn new(items: Vec<Item>, patterns: Vec<Item>, pos: Pos) -> MapType {
+    fn new(items: Vec<MapItemType>, patterns: Vec<MapItemType>, pos: Pos) -> MapType {
         let index = items.iter().map(|item| MapItem::new(item.key.clone(), Node::NULL, Pos::UNKNOWN)).collect();
         let present = items.iter().filter(|item| matches!(item.presence, Presence::Always));
-        let default: Map = present.map(Item::default).collect();
-        let is_optional = |item: &Item| matches!(item.presence, Presence::Optional(_));
+        let default: Map = present.map(MapItemType::default).collect();
+        let is_optional = |item: &MapItemType| matches!(item.presence, Presence::Optional(_));
         let has_order = !patterns.is_empty() || items.iter().any(is_optional);
         MapType {
             pos: Some(pos),
@@ -394,7 +394,7 @@ impl MapType {
     }
 
     /// The item with this literal key.
-    pub fn literal(&self, key: &Scalar) -> Option<&Item> {
+    pub fn literal(&self, key: &Scalar) -> Option<&MapItemType> {
         self.index.find(key).map(|at| &self.items[at])
     }
 
@@ -407,7 +407,7 @@ impl MapType {
         &self,
         eval: &mut ytterby_starlark::Eval,
         key: &Scalar,
-    ) -> Result<Option<&Item>, ytterby_starlark::Error> {
+    ) -> Result<Option<&MapItemType>, ytterby_starlark::Error> {
         if let Some(item) = self.literal(key) {
             return Ok(Some(item));
         }
@@ -421,7 +421,7 @@ impl MapType {
     }
 
     /// All items, literal ones first.
-    pub fn all_items(&self) -> impl Iterator<Item = &Item> {
+    pub fn all_items(&self) -> impl Iterator<Item = &MapItemType> {
         self.items.iter().chain(&self.patterns)
     }
 
@@ -433,11 +433,12 @@ impl MapType {
 
 /// The type of a map without a schema: its own keys, each with a default.
 pub(crate) fn inferred_map(map: &Map, slot: &mut dyn FnMut(&Node) -> Slot) -> MapType {
-    let item = |item: &MapItem| Item { key: item.key.clone(), slot: slot(&item.value), presence: Presence::Always };
+    let item =
+        |item: &MapItem| MapItemType { key: item.key.clone(), slot: slot(&item.value), presence: Presence::Always };
     MapType::new(map.iter().map(item).collect(), Vec::new(), Pos::UNKNOWN)
 }
 
-impl Item {
+impl MapItemType {
     /// The item with its default value.
     pub fn default(&self) -> MapItem {
         MapItem::new(self.key.clone(), self.slot.default.clone(), self.slot.pos)

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use ytterby_diag::{Failure, Pos, SchemaBlock as Block};
 
-use super::check::{self, Context, Fit};
+use super::check::{self, CheckContext, Fit};
 use super::compile::{Compiler, distribute_defaults_for_strings};
 use super::placed;
 use super::{Presence, Slot, Type};
@@ -178,9 +178,9 @@ impl Shapes {
     /// satisfies its rules and has all required items.
     pub fn matching(
         &self,
-        cx: &mut Context<'_>,
+        cx: &mut CheckContext<'_>,
         value: &Node,
-        holds: &mut dyn FnMut(&mut Context<'_>, &Node, &Slot) -> Result<bool, Failure>,
+        holds: &mut dyn FnMut(&mut CheckContext<'_>, &Node, &Slot) -> Result<bool, Failure>,
     ) -> Result<Matching, Failure> {
         let mut matching = Matching { shapes: Vec::new(), filled: value.clone(), stray: false };
         for (at, slot) in self.slots.iter().enumerate() {
@@ -208,14 +208,14 @@ impl Shapes {
 
     /// The part of a value that a shape applies to: with all-of the keys that it declares,
     /// otherwise everything.
-    pub fn part(&self, cx: &mut Context<'_>, value: &Node, slot: &Slot) -> Result<Node, Failure> {
+    pub fn part(&self, cx: &mut CheckContext<'_>, value: &Node, slot: &Slot) -> Result<Node, Failure> {
         match self.combination {
             Combination::All => declared_part(cx, value, slot),
             Combination::One | Combination::Any => Ok(value.clone()),
         }
     }
 
-    fn has_stray_key(&self, cx: &mut Context<'_>, value: &Node) -> Result<bool, Failure> {
+    fn has_stray_key(&self, cx: &mut CheckContext<'_>, value: &Node) -> Result<bool, Failure> {
         let Node::Map(map) = value else { return Ok(false) };
         for item in map.iter() {
             let mut known = false;
@@ -250,7 +250,7 @@ fn shape_in_words(slot: &Slot) -> String {
 }
 
 /// The items of a map that a shape declares; other values unchanged.
-fn declared_part(cx: &mut Context<'_>, value: &Node, slot: &Slot) -> Result<Node, Failure> {
+fn declared_part(cx: &mut CheckContext<'_>, value: &Node, slot: &Slot) -> Result<Node, Failure> {
     let (Node::Map(map), Some(ty)) = (value, slot.as_map()) else { return Ok(value.clone()) };
     let mut part = Map::with_capacity(map.len());
     for item in map.iter() {
@@ -262,7 +262,7 @@ fn declared_part(cx: &mut Context<'_>, value: &Node, slot: &Slot) -> Result<Node
 }
 
 /// Adds the defaults of a shape that the value still lacks.
-fn fill_more(cx: &mut Context<'_>, value: &mut Node, slot: &Slot) -> Result<(), Failure> {
+fn fill_more(cx: &mut CheckContext<'_>, value: &mut Node, slot: &Slot) -> Result<(), Failure> {
     let part = declared_part(cx, value, slot)?;
     if let Fit::Filled(filled) = check::fit(cx, &part, slot)? {
         fill_from(value, &filled);

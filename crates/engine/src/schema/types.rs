@@ -10,7 +10,7 @@ use ytterby_starlark::Value;
 use ytterby_text::spelling;
 
 use super::placed;
-use super::{Kind, Type, Union};
+use super::{ScalarType, Type, Union};
 use crate::annotation::Annotation;
 use crate::args::go_type;
 use crate::run::Run;
@@ -24,14 +24,19 @@ pub(super) enum Asked {
     Any,
     /// These types, and that of the value if `or_inferred`.
     OneOf {
-        kinds: Vec<Kind>,
+        kinds: Vec<ScalarType>,
         or_inferred: bool,
         hint: bool,
     },
 }
 
-const NAMES: [(&str, Kind); 5] =
-    [("bool", Kind::Bool), ("float", Kind::Float), ("int", Kind::Int), ("null", Kind::Null), ("string", Kind::String)];
+const NAMES: [(&str, ScalarType); 5] = [
+    ("bool", ScalarType::Bool),
+    ("float", ScalarType::Float),
+    ("int", ScalarType::Int),
+    ("null", ScalarType::Null),
+    ("string", ScalarType::String),
+];
 
 /// Reads the annotation.
 pub(super) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Asked, Failure> {
@@ -85,7 +90,7 @@ pub(super) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Asked, Fail
         Some(kinds) => kinds,
         None => positional.iter().map(|name| reader.name(name)).collect::<Result<_, Failure>>()?,
     };
-    let mut distinct: Vec<Kind> = Vec::with_capacity(kinds.len());
+    let mut distinct: Vec<ScalarType> = Vec::with_capacity(kinds.len());
     for kind in kinds {
         if !distinct.contains(&kind) {
             distinct.push(kind);
@@ -102,7 +107,7 @@ pub(super) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Asked, Fail
 }
 
 /// The union of these kinds and a type inferred from the value.
-pub(super) fn union(kinds: &[Kind], inferred: Option<Type>) -> Type {
+pub(super) fn union(kinds: &[ScalarType], inferred: Option<Type>) -> Type {
     let mut members: Vec<Type> = kinds.iter().map(|kind| Type::Scalar(*kind)).collect();
     match inferred {
         Some(Type::Scalar(kind)) if kinds.contains(&kind) => {}
@@ -110,7 +115,7 @@ pub(super) fn union(kinds: &[Kind], inferred: Option<Type>) -> Type {
         None => {}
     }
     match &members[..] {
-        [one] if !matches!(one, Type::Scalar(Kind::Null)) => one.clone(),
+        [one] if !matches!(one, Type::Scalar(ScalarType::Null)) => one.clone(),
         _ => Type::Union(Rc::new(Union { members })),
     }
 }
@@ -143,7 +148,7 @@ impl Reader<'_> {
         }
     }
 
-    fn names(&self, value: &Value) -> Result<Vec<Kind>, Failure> {
+    fn names(&self, value: &Value) -> Result<Vec<ScalarType>, Failure> {
         match value {
             Value::List(list) => list.to_vec().iter().map(|name| self.name(name)).collect(),
             Value::Tuple(tuple) => tuple.iter().map(|name| self.name(name)).collect(),
@@ -151,10 +156,10 @@ impl Reader<'_> {
         }
     }
 
-    fn name(&self, value: &Value) -> Result<Kind, Failure> {
+    fn name(&self, value: &Value) -> Result<ScalarType, Failure> {
         let text = match value {
             Value::Str(text) => text.to_str(),
-            Value::None => return Ok(Kind::Null),
+            Value::None => return Ok(ScalarType::Null),
             function if function.is_callable() => {
                 let name = function.repr();
                 let text = name.to_str();

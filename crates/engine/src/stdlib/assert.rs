@@ -12,7 +12,7 @@ use crate::args::{fail, go_type, string};
 use crate::node::{self, Fragment, FragmentData};
 use crate::path::Way;
 use crate::run::Run;
-use crate::validate::rules::{self, Entry, Subject, Takes};
+use crate::validate::rules::{self, RuleRow, Subject, Takes};
 use crate::validate::{Assertion, Checked, Checker, Rules, Spot, failure_of, judge, output};
 
 /// The module.
@@ -38,7 +38,7 @@ pub(super) fn module() -> Module {
 }
 
 /// The function that creates the assertion object of a rule.
-fn rule_function(rule: &'static Entry) -> Value {
+fn rule_function(rule: &'static RuleRow) -> Value {
     Value::from(Builtin::new(rule.function, move |_, args| {
         let given = args.positional.len();
         let made = match (args.positional, rule.takes) {
@@ -53,7 +53,7 @@ fn rule_function(rule: &'static Entry) -> Value {
     }))
 }
 
-fn assertion(rule: &Entry, argument: &Value) -> Result<Value, Error> {
+fn assertion(rule: &RuleRow, argument: &Value) -> Result<Value, Error> {
     match (rule.make)(argument, Subject::Value) {
         Ok(Some(made)) => Ok(Value::host(Assertion::new(rule.function, made))),
         Ok(None) => fail!("there is no rule {}", rule.name),

@@ -7,13 +7,13 @@ use ytterby_text::Str;
 
 use super::{Module, function};
 use crate::args::{self, fail};
-use crate::library::Place;
+use crate::library::BaseDirectories;
 use crate::node::{COMPLEX_KEY_CAUSE, COMPLEX_KEY_HELP, Node, Scalar, key_text};
 use crate::run::Run;
 
-/// The module for a file at `place`.
-pub(crate) fn module(run: &Rc<Run>, values: Value, place: &Place) -> Module {
-    let (here, there, run) = (place.clone(), place.clone(), run.clone());
+/// The module for a file with the directories `base`.
+pub(crate) fn module(run: &Rc<Run>, values: Value, base: &BaseDirectories) -> Module {
+    let (here, there, run) = (base.clone(), base.clone(), run.clone());
     let list = move |_: &mut Eval, args: Args<'_>| list(&here, &args);
     let read = move |_: &mut Eval, args: Args<'_>| read(&run, &there, &args);
     // The most frequently used members come first.
@@ -43,7 +43,7 @@ pub(crate) fn check_keys(node: &Node) -> Result<(), Error> {
     }
 }
 
-fn list(place: &Place, args: &Args<'_>) -> Result<Value, Error> {
+fn list(base: &BaseDirectories, args: &Args<'_>) -> Result<Value, Error> {
     let path = match args.positional {
         [] => Str::EMPTY,
         [path] => args::string(path)?.clone(),
@@ -51,19 +51,19 @@ fn list(place: &Place, args: &Args<'_>) -> Result<Value, Error> {
     };
     let path = path.to_str();
     let (start, root, path) = match path.strip_prefix('/') {
-        Some(path) => (&place.root, "/", path),
-        None => (&place.current, "", &*path),
+        Some(path) => (&base.root, "/", path),
+        None => (&base.current, "", &*path),
     };
     let library = if path.is_empty() { start.clone() } else { start.find(path).map_err(Error::new)? };
     let files = library.accessible_files();
     Ok(Value::list(files.iter().map(|file| Value::str(format!("{root}{}", file.path))).collect()))
 }
 
-fn read(run: &Run, place: &Place, args: &Args<'_>) -> Result<Value, Error> {
+fn read(run: &Run, base: &BaseDirectories, args: &Args<'_>) -> Result<Value, Error> {
     let path = args::one_string(args)?.to_str();
     let found = match path.strip_prefix('/') {
-        Some(path) => place.root.find_file(path),
-        None => place.current.find_file(&path),
+        Some(path) => base.root.find_file(path),
+        None => base.current.find_file(&path),
     };
     let found = found?;
     let (_, bytes) = found.file.source(run)?;

@@ -1,7 +1,7 @@
 //! `@ytt:schema`: checks any YAML with any schema.
 
 use ytterby_diag::{
-    Cause, Exhibit, Failure, Kind, PlaceNames, SchemaBlock as Block, SchemaReport, Text, ViolationBlock,
+    Cause, DiagnosticKind, Exhibit, Failure, PlaceNames, SchemaBlock as Block, SchemaReport, Text, ViolationBlock,
 };
 use ytterby_starlark::{Args, Error, Eval, Value};
 
@@ -9,10 +9,10 @@ use super::Module;
 use crate::args::{self, fail};
 use crate::node::{self, Document, Fragment, Node};
 use crate::run::Run;
-use crate::schema::check::Context;
+use crate::schema::check::CheckContext;
 use crate::schema::{self, Schema, shapes};
 use crate::values::check::{self as rules, Mode};
-use crate::values::{Envelope, Input, Outcome, try_merge};
+use crate::values::{Envelope, Input, MergeResult, try_merge};
 
 /// The module.
 pub(super) fn module() -> Module {
@@ -54,8 +54,8 @@ fn shown(run: &Run, text: &Text) -> String {
 fn line_of_block(run: &Run, block: &Block) -> String {
     let path = block.path.clone().unwrap_or_default().shown();
     match block.id.kind() {
-        Kind::UnknownKey => format!("{path}: not declared in schema"),
-        Kind::Removed => match block.hints.first() {
+        DiagnosticKind::UnknownKey => format!("{path}: not declared in schema"),
+        DiagnosticKind::Removed => match block.hints.first() {
             Some(remedy) => format!("{path}: removed from schema; {remedy}"),
             None => format!("{path}: removed from schema"),
         },
@@ -91,7 +91,7 @@ fn read(eval: &mut Eval, args: &Args<'_>) -> Result<(std::rc::Rc<Run>, Schema, E
     let place = eval.position();
     let mut doc = shapes::shape_document(fragment, place);
     schema::distribute_defaults_for_strings(&run, &mut doc)?;
-    let schema = schema::compile(eval, &run, &doc, schema::Role::Schema)?;
+    let schema = schema::compile(eval, &run, &doc, schema::DocumentRole::Schema)?;
     let value = node::node_from_value(value).map_err(Error::new)?;
     let mut doc = Document::new(node::with_position(&value, place), place);
     node::merge_plainly(&mut doc);
@@ -101,9 +101,9 @@ fn read(eval: &mut Eval, args: &Args<'_>) -> Result<(std::rc::Rc<Run>, Schema, E
 
 /// The value merged over the defaults, checked and validated.
 fn checked(eval: &mut Eval, run: &Run, schema: &Schema, value: Envelope) -> Result<Checked, Failure> {
-    let mut doc = match try_merge(&mut Context { eval, run }, schema, schema.defaults(), &value)? {
-        Outcome::Merged(doc) => doc,
-        Outcome::Wrong(mut blocks) => {
+    let mut doc = match try_merge(&mut CheckContext { eval, run }, schema, schema.defaults(), &value)? {
+        MergeResult::Merged(doc) => doc,
+        MergeResult::Wrong(mut blocks) => {
             // The whole value is in the line of the call.
             let without_line = blocks.iter_mut().filter(|block| block.exhibit == Exhibit::EmptyLine);
             without_line.for_each(|block| block.exhibit = Exhibit::Line);

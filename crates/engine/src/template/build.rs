@@ -13,7 +13,7 @@ use ytterby_starlark::Value;
 use ytterby_text::Str;
 
 use super::open::{Building, Open};
-use super::table::{Kind, Table, Tag, TemplateNode};
+use super::table::{Table, Tag, TemplateNode, TemplateNodeKind};
 use crate::annotation::{Ann, Annotation};
 use crate::node::{self, Annotated, Document, FragmentData, Meta, Node};
 use crate::record::Replaced;
@@ -42,7 +42,7 @@ pub(crate) enum KeyOverrides {
 }
 
 /// One result under construction.
-pub(crate) struct Context {
+pub(crate) struct ResultBuilder {
     dialect: Dialect,
     overrides: KeyOverrides,
     open: Vec<Open>,
@@ -58,9 +58,9 @@ pub(crate) struct Context {
 
 pub(super) type Result<T> = std::result::Result<T, String>;
 
-impl Context {
-    pub fn new(dialect: Dialect, overrides: KeyOverrides) -> Context {
-        Context {
+impl ResultBuilder {
+    pub fn new(dialect: Dialect, overrides: KeyOverrides) -> ResultBuilder {
+        ResultBuilder {
             dialect,
             overrides,
             open: Vec::new(),
@@ -86,10 +86,14 @@ impl Context {
     pub fn start(&mut self, table: &Table, tag: Tag) -> Result<()> {
         let node = table.node(tag);
         match node.kind {
-            Kind::DocumentSet | Kind::Map(_) | Kind::Array(_) | Kind::TextRoot => {
-                self.start_collection(table, tag, node)
-            }
-            Kind::Document | Kind::MapItem(_) | Kind::ArrayItem | Kind::Text => self.start_item(table, tag, node),
+            TemplateNodeKind::DocumentSet
+            | TemplateNodeKind::Map(_)
+            | TemplateNodeKind::Array(_)
+            | TemplateNodeKind::TextRoot => self.start_collection(table, tag, node),
+            TemplateNodeKind::Document
+            | TemplateNodeKind::MapItem(_)
+            | TemplateNodeKind::ArrayItem
+            | TemplateNodeKind::Text => self.start_item(table, tag, node),
         }
     }
 
@@ -99,7 +103,7 @@ impl Context {
         }
         if let Some(open) = self.open.last() {
             // Only items can have collections below them, and those are maps or arrays.
-            if open.item == 0 || matches!(node.kind, Kind::DocumentSet | Kind::TextRoot) {
+            if open.item == 0 || matches!(node.kind, TemplateNodeKind::DocumentSet | TemplateNodeKind::TextRoot) {
                 return Err(format!("{}; this is a {}", open.contents(), node.kind.name()));
             }
         }
@@ -114,7 +118,7 @@ impl Context {
             // A function may begin with items: they get their collection from the source.
             None => self.start(table, node.parent)?,
         }
-        if matches!(node.kind, Kind::Document) {
+        if matches!(node.kind, TemplateNodeKind::Document) {
             self.overlay = None;
         }
         let meta = if self.annotations.is_empty() { None } else { self.take_annotations(tag) };
@@ -170,7 +174,7 @@ impl Context {
         }
     }
 
-    /// The node that [`Context::replace`] replaced last, and what by.
+    /// The node that [`ResultBuilder::replace`] replaced last, and what by.
     pub fn replaced(&self) -> Option<Replaced> {
         let (current, outer) = self.open.split_last()?;
         let (pos, by) = current.replaced()?;
@@ -239,12 +243,12 @@ impl Context {
     }
 
     /// Where a node is open.
-    fn place_of(&self, tag: Tag) -> Option<Place> {
+    fn place_of(&self, tag: Tag) -> Option<OpenNode> {
         if tag == 0 {
             return None;
         }
         let index = self.open.iter().rposition(|open| open.tag == tag || open.item == tag)?;
-        Some(Place { index, is_collection: self.open[index].tag == tag })
+        Some(OpenNode { index, is_collection: self.open[index].tag == tag })
     }
 
     /// Closes the innermost collection: it becomes the value of its item.
@@ -280,7 +284,7 @@ impl Context {
 }
 
 /// The place of an open node.
-struct Place {
+struct OpenNode {
     /// The index of its collection.
     index: usize,
     /// Whether it is the collection itself, not its open item.
@@ -295,8 +299,8 @@ fn is_no_overlay(doc: &Document) -> bool {
 
 /// The first overlay annotation on a node that requires an overlay: a document that an overlay
 /// would append is part of the output anyway.
-fn idle_overlay(meta: &Meta, kind: &Kind) -> Option<(Ann, Pos)> {
-    let is_added = |ann| matches!((kind, ann), (Kind::Document, Ann::OverlayInsert | Ann::OverlayAppend));
+fn idle_overlay(meta: &Meta, kind: &TemplateNodeKind) -> Option<(Ann, Pos)> {
+    let is_added = |ann| matches!((kind, ann), (TemplateNodeKind::Document, Ann::OverlayInsert | Ann::OverlayAppend));
     let is_idle = |ann: &Ann| ann.is_in("overlay") && !is_added(*ann);
     meta.annotations.iter().find_map(|annotation| Some((annotation.ann.filter(is_idle)?, annotation.pos)))
 }

@@ -59,7 +59,7 @@ enum Language {
 }
 
 /// The result of evaluating a file.
-pub(crate) struct Outcome {
+pub(crate) struct Evaluation {
     /// Its exports for `load()`, without names that begin with `_`.
     pub exports: Rc<Exports>,
     /// The rendered result.
@@ -161,17 +161,17 @@ impl Template {
     }
 
     /// Evaluates the file.
-    pub fn run(&self, eval: &mut Eval, ops: &Rc<TemplateOps>) -> Result<Outcome, ytterby_starlark::Error> {
+    pub fn run(&self, eval: &mut Eval, ops: &Rc<TemplateOps>) -> Result<Evaluation, ytterby_starlark::Error> {
         if self.language == Language::Yaml {
             ops.begin(Dialect::Yaml);
         }
         let exports = self.program.run(eval, ops.clone() as Rc<dyn Ops>, &Exports::default())?;
         let exports = without_private_names(exports);
         if self.language == Language::Starlark {
-            return Ok(Outcome { exports, built: None, idle_overlays: Vec::new() });
+            return Ok(Evaluation { exports, built: None, idle_overlays: Vec::new() });
         }
         let (built, idle_overlays) = ops.end_file().map_err(ytterby_starlark::Error::new)?;
-        Ok(Outcome { exports, built: Some(built), idle_overlays })
+        Ok(Evaluation { exports, built: Some(built), idle_overlays })
     }
 }
 

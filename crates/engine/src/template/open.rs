@@ -9,7 +9,7 @@ use ytterby_diag::Pos;
 use ytterby_text::{Str, budget};
 
 use super::build::{KeyOverrides, Result};
-use super::table::{Kind, Tag, TemplateNode};
+use super::table::{Tag, TemplateNode, TemplateNodeKind};
 use crate::annotation::Ann;
 use crate::node::{
     self, Annotated, Array, ArrayItem, Document, DocumentSet, FragmentData, Map, MapItem, Meta, Node, Origin, Scalar,
@@ -83,16 +83,17 @@ impl WholeText {
 
 impl Open {
     /// Opens a collection; items cannot be opened by themselves.
-    pub fn new(tag: Tag, kind: &Kind) -> Open {
+    pub fn new(tag: Tag, kind: &TemplateNodeKind) -> Open {
         let node = match kind {
-            Kind::Map(items) => Building::Map(Map::with_capacity(*items as usize), None),
-            Kind::Array(items) => {
+            TemplateNodeKind::Map(items) => Building::Map(Map::with_capacity(*items as usize), None),
+            TemplateNodeKind::Array(items) => {
                 Building::Array(Array { items: Vec::with_capacity(*items as usize), ..Array::default() }, None)
             }
-            Kind::TextRoot | Kind::Text => Building::Text(WholeText::default()),
-            Kind::DocumentSet | Kind::Document | Kind::MapItem(_) | Kind::ArrayItem => {
-                Building::DocumentSet(DocumentSet::default(), None)
-            }
+            TemplateNodeKind::TextRoot | TemplateNodeKind::Text => Building::Text(WholeText::default()),
+            TemplateNodeKind::DocumentSet
+            | TemplateNodeKind::Document
+            | TemplateNodeKind::MapItem(_)
+            | TemplateNodeKind::ArrayItem => Building::DocumentSet(DocumentSet::default(), None),
         };
         Open { tag, item: 0, has_constant: false, node }
     }
@@ -113,19 +114,19 @@ impl Open {
     ) -> Result<()> {
         let (value, pos) = (Node::NULL, node.pos);
         match (&mut self.node, &node.kind) {
-            (Building::Map(map, _), Kind::MapItem(own)) if self.item == 0 => {
+            (Building::Map(map, _), TemplateNodeKind::MapItem(own)) if self.item == 0 => {
                 let key = key.map_or_else(|| own.clone(), Scalar::Str);
                 let item = MapItem { key, value, pos, meta };
                 make_room(map, &item, overrides)?;
                 map.push(item);
             }
-            (Building::Array(array, _), Kind::ArrayItem) if self.item == 0 => {
+            (Building::Array(array, _), TemplateNodeKind::ArrayItem) if self.item == 0 => {
                 array.items.push(ArrayItem { value, pos, meta });
             }
-            (Building::DocumentSet(docs, _), Kind::Document) if self.item == 0 => {
+            (Building::DocumentSet(docs, _), TemplateNodeKind::Document) if self.item == 0 => {
                 docs.items.push(Document { value, pos, meta });
             }
-            (Building::Text(text), Kind::Text) if self.item == 0 => text.piece = Str::EMPTY,
+            (Building::Text(text), TemplateNodeKind::Text) if self.item == 0 => text.piece = Str::EMPTY,
             (_, kind) => return Err(format!("{}; this is a {}", self.contents(), kind.name())),
         }
         self.item = tag;

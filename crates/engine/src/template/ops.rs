@@ -1,7 +1,7 @@
 //! Executes a template's operations: one [`TemplateOps`] per evaluation of a file.
 //!
 //! The program calls operations by number. Each one acts on the innermost open context, which
-//! builds documents or text ([`Context`]).
+//! builds documents or text ([`ResultBuilder`]).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use ytterby_diag::Pos;
 use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
 use ytterby_text::Str;
 
-use super::build::{Built, Context, Dialect, KeyOverrides};
+use super::build::{Built, Dialect, KeyOverrides, ResultBuilder};
 use super::program::GENERATED;
 use super::table::{Annotate, LinkedTable, Op};
 use crate::annotation::{Ann, Annotation, Level};
@@ -28,9 +28,9 @@ pub(crate) struct TemplateOps {
 }
 
 /// The contexts of one evaluation of a file.
-type Stack = Rc<RefCell<Vec<Context>>>;
+type Stack = Rc<RefCell<Vec<ResultBuilder>>>;
 
-impl Building for RefCell<Vec<Context>> {
+impl Building for RefCell<Vec<ResultBuilder>> {
     fn give_up(&self) {
         self.borrow_mut().pop();
     }
@@ -56,7 +56,7 @@ impl TemplateOps {
 
     /// Begins a context.
     pub fn begin(&self, dialect: Dialect) {
-        self.contexts.borrow_mut().push(Context::new(dialect, self.overrides));
+        self.contexts.borrow_mut().push(ResultBuilder::new(dialect, self.overrides));
         self.open.begin(self.contexts.clone());
     }
 
@@ -84,7 +84,7 @@ impl TemplateOps {
         self.contexts.borrow().last()?.replaced()
     }
 
-    fn with_context<R>(&self, work: impl FnOnce(&mut Context) -> Result<R, String>) -> Result<R, String> {
+    fn with_context<R>(&self, work: impl FnOnce(&mut ResultBuilder) -> Result<R, String>) -> Result<R, String> {
         let mut contexts = self.contexts.borrow_mut();
         work(contexts.last_mut().ok_or("expected a YAML node to be under construction")?)
     }

@@ -25,7 +25,7 @@ pub(crate) struct TemplateNode {
     pub parent: Tag,
     pub depth: u32,
     pub pos: Pos,
-    pub kind: Kind,
+    pub kind: TemplateNodeKind,
     pub value: SourceValue,
 }
 
@@ -44,7 +44,7 @@ impl SourceValue {
 
 /// The kind of node.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum TemplateNodeKind {
     DocumentSet,
     Document,
     /// With the number of items in the source.
@@ -57,17 +57,17 @@ pub(crate) enum Kind {
     Text,
 }
 
-impl Kind {
+impl TemplateNodeKind {
     /// The name as messages show it.
     pub fn name(&self) -> &'static str {
         match self {
-            Kind::DocumentSet => "document set",
-            Kind::Document => "document",
-            Kind::Map(_) => "map",
-            Kind::MapItem(_) => "map item",
-            Kind::Array(_) => "array",
-            Kind::ArrayItem => "array item",
-            Kind::TextRoot | Kind::Text => "text",
+            TemplateNodeKind::DocumentSet => "document set",
+            TemplateNodeKind::Document => "document",
+            TemplateNodeKind::Map(_) => "map",
+            TemplateNodeKind::MapItem(_) => "map item",
+            TemplateNodeKind::Array(_) => "array",
+            TemplateNodeKind::ArrayItem => "array item",
+            TemplateNodeKind::TextRoot | TemplateNodeKind::Text => "text",
         }
     }
 }
@@ -170,9 +170,9 @@ impl Deref for LinkedTable {
 
 impl Table {
     /// Adds a node.
-    pub fn add_node(&mut self, parent: Tag, pos: Pos, kind: Kind, value: SourceValue) -> Tag {
+    pub fn add_node(&mut self, parent: Tag, pos: Pos, kind: TemplateNodeKind, value: SourceValue) -> Tag {
         let depth = self.depth(parent) + 1;
-        self.has_complex_keys |= matches!(kind, Kind::MapItem(Scalar::Complex(_)));
+        self.has_complex_keys |= matches!(kind, TemplateNodeKind::MapItem(Scalar::Complex(_)));
         self.nodes.push(TemplateNode { parent, depth, pos, kind, value });
         self.nodes.len() as Tag
     }
@@ -185,7 +185,7 @@ impl Table {
         }
         let (Op::StartNode(tag) | Op::StartLeaf(tag) | Op::StartNested(tag)) = op else { return None };
         match &self.node(*tag).kind {
-            Kind::MapItem(Scalar::Complex(key)) => Some(key),
+            TemplateNodeKind::MapItem(Scalar::Complex(key)) => Some(key),
             _ => None,
         }
     }
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn finds_the_nearest_common_parent() {
         let mut table = Table::default();
-        let mut add = |parent| table.add_node(parent, Pos::UNKNOWN, Kind::Map(0), SourceValue::NULL);
+        let mut add = |parent| table.add_node(parent, Pos::UNKNOWN, TemplateNodeKind::Map(0), SourceValue::NULL);
         let root = add(0);
         let left = add(root);
         let below = add(left);

@@ -12,7 +12,7 @@ use super::Malformed;
 use super::build::Dialect;
 use super::comment::Content;
 use super::program::{Args, ProgramWriter};
-use super::table::{Kind, Op, SourceValue};
+use super::table::{Op, SourceValue, TemplateNodeKind};
 use crate::node::Scalar;
 use crate::run::Run;
 
@@ -79,7 +79,7 @@ fn write_pieces<'a>(
     file: FileId,
     pieces: &[Piece],
 ) {
-    let root = writer.table.add_node(0, Pos::UNKNOWN, Kind::TextRoot, SourceValue::NULL);
+    let root = writer.table.add_node(0, Pos::UNKNOWN, TemplateNodeKind::TextRoot, SourceValue::NULL);
     let shown = writer.count_tags(1);
     writer.generated_op(Op::Nothing, TEXT, "set_ctx_type(\"text\")");
     writer.generated_op(Op::StartText, TEXT, "start_ctx(\"text\")");
@@ -99,7 +99,7 @@ fn write_pieces<'a>(
                 }
                 writer.count_tags(1);
                 let value = SourceValue::Scalar(Scalar::Str(bytes.part(from..from + content.len())));
-                let tag = writer.table.add_node(root, pos, Kind::Text, value);
+                let tag = writer.table.add_node(root, pos, TemplateNodeKind::Text, value);
                 writer.op(Op::StartNode(tag), TEXT, Args::None, pos);
                 writer.op(Op::SetNode(tag), TEXT, Args::None, pos);
             }
@@ -110,7 +110,7 @@ fn write_pieces<'a>(
                     let pos = Pos::new(file, start as u32);
                     lines.add_piece(start as u32, end as u32);
                     writer.count_tags(1);
-                    let tag = writer.table.add_node(root, Pos::UNKNOWN, Kind::Text, SourceValue::NULL);
+                    let tag = writer.table.add_node(root, Pos::UNKNOWN, TemplateNodeKind::Text, SourceValue::NULL);
                     writer.op(Op::StartNode(tag), TEXT, Args::None, pos);
                     let content = Content { text: code, at: Pos::new(file, (start + offset) as u32) };
                     writer.op(Op::SetNodeValue, TEXT, Args::Expr(content), pos);

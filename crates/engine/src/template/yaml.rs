@@ -16,7 +16,7 @@ use super::build::Dialect;
 use super::comment::{self, Content, Meta, UnknownComments};
 use super::literal;
 use super::program::{Args, ProgramWriter};
-use super::table::{Annotate, Kind, Op, SourceValue, Tag};
+use super::table::{Annotate, Op, SourceValue, Tag, TemplateNodeKind};
 use super::text;
 use crate::annotation::Ann;
 use crate::node;
@@ -111,7 +111,7 @@ struct Metas<'a> {
 
 /// The item that contains a value, and its key.
 #[derive(Clone, Copy)]
-enum Item<'a> {
+enum ContainingItem<'a> {
     Document,
     Map(&'a Scalar),
     Array,
@@ -126,12 +126,12 @@ enum Strings {
 
 impl<'a> FrontEnd<'a> {
     fn document_set(&mut self) -> Result<(), Malformed> {
-        let tag = self.writer.table.add_node(0, Pos::UNKNOWN, Kind::DocumentSet, SourceValue::NULL);
+        let tag = self.writer.table.add_node(0, Pos::UNKNOWN, TemplateNodeKind::DocumentSet, SourceValue::NULL);
         let shown = self.writer.count_tags(1);
         self.start(tag, shown, Pos::UNKNOWN);
         for doc in self.tree.documents() {
             let comments = self.tree.comments(doc);
-            self.item(tag, Item::Document, doc.pos, doc.value, comments, Strings::Plain)?;
+            self.item(tag, ContainingItem::Document, doc.pos, doc.value, comments, Strings::Plain)?;
         }
         Ok(())
     }
@@ -140,7 +140,7 @@ impl<'a> FrontEnd<'a> {
     fn item(
         &mut self,
         parent: Tag,
-        kind: Item<'a>,
+        kind: ContainingItem<'a>,
         pos: Pos,
         value: NodeId,
         comments: &'a [Comment],
@@ -148,9 +148,9 @@ impl<'a> FrontEnd<'a> {
     ) -> Result<(), Malformed> {
         let metas = self.metas(comments, pos, value)?;
         let (kind, key) = match kind {
-            Item::Document => (Kind::Document, None),
-            Item::Map(key) => (Kind::MapItem(key.clone()), key.as_str()),
-            Item::Array => (Kind::ArrayItem, None),
+            ContainingItem::Document => (TemplateNodeKind::Document, None),
+            ContainingItem::Map(key) => (TemplateNodeKind::MapItem(key.clone()), key.as_str()),
+            ContainingItem::Array => (TemplateNodeKind::ArrayItem, None),
         };
         let tag = self.writer.table.add_node(parent, pos, kind, SourceValue::NULL);
         let shown = self.writer.count_tags(1);
@@ -207,18 +207,18 @@ impl<'a> FrontEnd<'a> {
                 return self.string(text, pos, Op::SetNodeText);
             }
             View::Map(items) if strings == Strings::Templated || self.dynamic.contains(&value) => {
-                let tag = self.collection(parent, pos, Kind::Map(items.len() as u32));
+                let tag = self.collection(parent, pos, TemplateNodeKind::Map(items.len() as u32));
                 for item in items {
                     let comments = self.tree.comments(item);
-                    self.item(tag, Item::Map(&item.key), item.pos, item.value, comments, strings)?;
+                    self.item(tag, ContainingItem::Map(&item.key), item.pos, item.value, comments, strings)?;
                 }
                 return Ok(());
             }
             View::Array(items) if strings == Strings::Templated || self.dynamic.contains(&value) => {
-                let tag = self.collection(parent, pos, Kind::Array(items.len() as u32));
+                let tag = self.collection(parent, pos, TemplateNodeKind::Array(items.len() as u32));
                 for item in items {
                     let comments = self.tree.comments(item);
-                    self.item(tag, Item::Array, item.pos, item.value, comments, strings)?;
+                    self.item(tag, ContainingItem::Array, item.pos, item.value, comments, strings)?;
                 }
                 return Ok(());
             }
@@ -237,7 +237,7 @@ impl<'a> FrontEnd<'a> {
         *self.has_names.get_or_init(|| !self.tree.all_comments().iter().any(binds_names))
     }
 
-    fn collection(&mut self, parent: Tag, pos: Pos, kind: Kind) -> Tag {
+    fn collection(&mut self, parent: Tag, pos: Pos, kind: TemplateNodeKind) -> Tag {
         let tag = self.writer.table.add_node(parent, pos, kind, SourceValue::NULL);
         let shown = self.writer.count_tags(1);
         let is_fused = pos.is_known() && tag == parent + 1 && self.writer.fuse(Op::StartNested(parent));
@@ -327,15 +327,15 @@ fn without_node_sugar(code: &str) -> Option<String> {
 }
 
 /// The description of a node in the reference's generated lines.
-fn debug_comment(kind: &Kind) -> String {
+fn debug_comment(kind: &TemplateNodeKind) -> String {
     match kind {
-        Kind::DocumentSet => "*yamlmeta.DocumentSet".into(),
-        Kind::Document => "*yamlmeta.Document".into(),
-        Kind::Map(_) => "*yamlmeta.Map".into(),
-        Kind::MapItem(key) => format!("*yamlmeta.MapItem key={}", node::key_text(key)),
-        Kind::Array(_) => "*yamlmeta.Array".into(),
-        Kind::ArrayItem => "*yamlmeta.ArrayItem idx=?".into(),
-        Kind::TextRoot | Kind::Text => "*texttemplate.NodeText".into(),
+        TemplateNodeKind::DocumentSet => "*yamlmeta.DocumentSet".into(),
+        TemplateNodeKind::Document => "*yamlmeta.Document".into(),
+        TemplateNodeKind::Map(_) => "*yamlmeta.Map".into(),
+        TemplateNodeKind::MapItem(key) => format!("*yamlmeta.MapItem key={}", node::key_text(key)),
+        TemplateNodeKind::Array(_) => "*yamlmeta.Array".into(),
+        TemplateNodeKind::ArrayItem => "*yamlmeta.ArrayItem idx=?".into(),
+        TemplateNodeKind::TextRoot | TemplateNodeKind::Text => "*texttemplate.NodeText".into(),
     }
 }
 

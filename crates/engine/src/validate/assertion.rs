@@ -10,7 +10,7 @@ use ytterby_starlark::{Args, Builtin, Error, Eval, Frame, HostValue, Mapping, Pr
 use ytterby_text::Str;
 use ytterby_text::quote::quote;
 
-use super::rules::{Found, NamedRule};
+use super::rules::{NamedRule, RuleViolation};
 use crate::node::{self, Array, ArrayItem, FragmentData, Node};
 use crate::run::Run;
 
@@ -77,8 +77,8 @@ pub(crate) fn judge(eval: &mut Eval, name: &'static str, rule: &dyn NamedRule, v
     }
     let error = match rule.found(value) {
         found if rule.is_native() => return Err(Error::new(found.into_text()).in_context("check")),
-        Found::Failure(text) => Error::of(Problem::Fail, text).in_context("fail"),
-        Found::Error(text) => Error::new(text),
+        RuleViolation::Failure(text) => Error::of(Problem::Fail, text).in_context("fail"),
+        RuleViolation::Error(text) => Error::new(text),
     };
     Err(in_lambda(eval, name, error))
 }

@@ -11,7 +11,7 @@ use ytterby_starlark::{Error, Eval, Value};
 use ytterby_text::profile::{self, SpanKind};
 use ytterby_text::{Str, budget};
 
-use super::custom::{BUDGET, Context, Custom, Verdict};
+use super::custom::{BUDGET, Custom, Validity, ValueContext};
 use super::message::Fields;
 use super::origin::values_read;
 use super::{Check, Rule, Rules};
@@ -133,7 +133,7 @@ impl<'a> Checker<'a> {
 
     /// Whether `when=` is true.
     fn applies(&mut self, when: &Value, rules: &Rules, spot: &Spot<'_>) -> Result<bool, Failure> {
-        let context = Context { parent: spot.parent, root: self.root };
+        let context = ValueContext { parent: spot.parent, root: self.root };
         let value = to_value(spot.value);
         let by = rules.rules.first().map_or(Pos::UNKNOWN, |rule| rule.pos);
         let result = match param_count(when) {
@@ -161,17 +161,17 @@ impl<'a> Checker<'a> {
         violations: &mut Vec<Violation>,
         below: &mut Vec<ViolationBlock>,
     ) -> Result<(), Failure> {
-        let context = Context { parent: spot.parent, root: self.root };
+        let context = ValueContext { parent: spot.parent, root: self.root };
         let verdict = custom.judge(self.eval, spot.value, &context, &self.run.sources);
         match verdict.map_err(|error| self.stopped(&error, rule, spot))? {
-            Verdict::Valid => {}
-            Verdict::Invalid { found, failure, advice } => {
+            Validity::Valid => {}
+            Validity::Invalid { found, failure, advice } => {
                 let mut violation = self.violation(rule, &found);
                 violation.helps.extend(advice.map(Into::into));
                 violation.message = own_message(rule, spot, &failure);
                 violations.push(violation);
             }
-            Verdict::Below(problems) => {
+            Validity::Below(problems) => {
                 for (path, message) in problems {
                     let mut violation = self.violation(rule, &message);
                     violation.message = own_message(rule, spot, &message);

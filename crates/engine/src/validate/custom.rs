@@ -1,10 +1,10 @@
 //! Custom rules: functions of the user.
 //!
 //! A function gets the value, and optionally `ctx` with the values around it. It is called with its
-//! own budget, and its result, or its failure, becomes a [`Verdict`].
+//! own budget, and its result, or its failure, becomes a [`Validity`].
 
 use ytterby_diag::{Cause, Id, Sources};
-use ytterby_starlark::{Budget, Error, Eval, Value};
+use ytterby_starlark::{CallLimits, Error, Eval, Value};
 use ytterby_text::Str;
 
 use crate::node::Struct;
@@ -13,7 +13,7 @@ use crate::node::{Fragment, Node, to_value};
 /// The budget of one call of a rule, or of `when=`: about a second. There may be as many calls as
 /// there are values, so the limit of a whole run would be too late for a rule that does not
 /// terminate.
-pub(crate) const BUDGET: Budget = Budget { steps: 50_000_000, memory: 1 << 30 };
+pub(crate) const BUDGET: CallLimits = CallLimits { steps: 50_000_000, memory: 1 << 30 };
 
 /// A function and how its results are interpreted.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(crate) enum Form {
 
 /// The result of a rule.
 #[derive(Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum Validity {
     Valid,
     /// Not valid: the text after `found:`, and the value of `{failure}`.
     Invalid {
@@ -53,12 +53,12 @@ pub(crate) enum Verdict {
 }
 
 /// The surroundings of a value, for functions.
-pub(crate) struct Context<'a> {
+pub(crate) struct ValueContext<'a> {
     pub parent: Option<&'a Node>,
     pub root: Option<&'a Node>,
 }
 
-impl Context<'_> {
+impl ValueContext<'_> {
     /// `ctx`, with `ctx.parent` and `ctx.root`.
     pub fn value(&self) -> Value {
         let of = |node: Option<&Node>| node.map_or(Value::None, to_value);
@@ -99,8 +99,8 @@ impl Custom {
         if self.takes_context {
             return None;
         }
-        let nothing = Context { parent: None, root: None };
-        self.judge(eval, value, &nothing, sources).ok().map(|verdict| matches!(verdict, Verdict::Valid))
+        let nothing = ValueContext { parent: None, root: None };
+        self.judge(eval, value, &nothing, sources).ok().map(|verdict| matches!(verdict, Validity::Valid))
     }
 
     /// Calls the function. Errors that are not its fault (limits, cancellation) are passed on.
@@ -108,9 +108,9 @@ impl Custom {
         &self,
         eval: &mut Eval,
         value: &Node,
-        context: &Context<'_>,
+        context: &ValueContext<'_>,
         sources: &Sources,
-    ) -> Result<Verdict, Error> {
+    ) -> Result<Validity, Error> {
         let value = to_value(value);
         let result = if self.takes_context {
             eval.call_within(BUDGET, &self.function, &[value, context.value()])
@@ -124,38 +124,38 @@ impl Custom {
         }
     }
 
-    fn read(&self, result: &Value) -> Verdict {
+    fn read(&self, result: &Value) -> Validity {
         let advice = matches!(result, Value::None)
             .then_some("the function returned None, which a function without return does; return True or False");
-        let without_text = || Verdict::Invalid { found: String::new(), failure: self.returned(result), advice };
+        let without_text = || Validity::Invalid { found: String::new(), failure: self.returned(result), advice };
         match result {
-            Value::Bool(true) => Verdict::Valid,
-            Value::None if !matches!(self.form, Form::Pair) => Verdict::Valid,
+            Value::Bool(true) => Validity::Valid,
+            Value::None if !matches!(self.form, Form::Pair) => Validity::Valid,
             Value::Tuple(tuple) if self.beyond_ytt => {
                 let parts: Vec<&Value> = tuple.iter().collect();
                 match parts[..] {
-                    [ok, _] if is_true(ok) => Verdict::Valid,
+                    [ok, _] if is_true(ok) => Validity::Valid,
                     [_, message] => {
                         let text = message.to_text().to_str().into_owned();
-                        Verdict::Invalid { found: text.clone(), failure: text, advice: None }
+                        Validity::Invalid { found: text.clone(), failure: text, advice: None }
                     }
                     _ => without_text(),
                 }
             }
             Value::Dict(dict) if self.beyond_ytt => match dict.items() {
-                items if items.is_empty() => Verdict::Valid,
+                items if items.is_empty() => Validity::Valid,
                 items => {
                     let text = |value: &Value| value.to_text().to_str().into_owned();
-                    Verdict::Below(items.iter().map(|(path, message)| (text(path), text(message))).collect())
+                    Validity::Below(items.iter().map(|(path, message)| (text(path), text(message))).collect())
                 }
             },
             _ => without_text(),
         }
     }
 
-    fn read_error(&self, error: &Error, sources: &Sources) -> Verdict {
+    fn read_error(&self, error: &Error, sources: &Sources) -> Validity {
         if let (Some((path, message)), true) = (assertion_below(error), self.beyond_ytt) {
-            return Verdict::Below(vec![(path, message)]);
+            return Validity::Below(vec![(path, message)]);
         }
         let text = match error.failure() {
             Some(failure) => failure.text(sources),
@@ -170,7 +170,7 @@ impl Custom {
         }
         let found = names.iter().map(|name| format!("{name}: ")).collect::<String>() + &text;
         let failure = if names == ["assert.fail", "fail"] { text } else { found.clone() };
-        Verdict::Invalid { found, failure, advice: None }
+        Validity::Invalid { found, failure, advice: None }
     }
 
     /// `"is_even()" returned False`

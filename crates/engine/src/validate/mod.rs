@@ -35,7 +35,9 @@ use crate::run::Run;
 use custom::Custom;
 use message::Template;
 use rules::NamedRule;
-pub(crate) use rules::{FreeKeys, Items, Keyword, Limit, MapShape, Most, Quantity, Shape, Target, Want};
+pub(crate) use rules::{
+    ExportTarget, FreeKeys, ItemTypes, Keyword, Limit, MapNodeType, Most, NodeType, Quantity, Want,
+};
 
 /// The requirements of one annotation, or of one call of `assert.validate()`.
 #[derive(Debug)]
@@ -179,7 +181,7 @@ impl Rules {
     }
 
     /// The export of each rule, in order. Rules under `when=` have only texts.
-    pub fn exports(&self, target: Target, shape: &Shape) -> Vec<Exported> {
+    pub fn exports(&self, target: ExportTarget, shape: &NodeType) -> Vec<Exported> {
         let keywords = |rule: &Rule| match (&rule.check, &self.when) {
             (Check::Named(named), None) => named.export(target, shape),
             _ => Vec::new(),

@@ -11,7 +11,7 @@ use ytterby_text::Str;
 
 use super::custom::{Custom, Form};
 use super::message::Template;
-use super::rules::{self, BadArgument, Entry, NamedRule, Subject};
+use super::rules::{self, BadArgument, NamedRule, RuleRow, Subject};
 use super::{Assertion, Check, Rule, Rules, formats};
 use crate::annotation::{Annotation, Level};
 use crate::run::Run;
@@ -20,11 +20,11 @@ impl Rules {
     /// Reads `@schema/validation`, `@assert/validate` and similar annotations.
     pub fn from_annotation(annotation: &Annotation, run: &Run) -> Result<Rules, Failure> {
         let reader = Reader { run, pos: annotation.pos, part: Part::Annotation, annotation: Some(annotation) };
-        let invalid = |problem: Problem| problem.about(annotation);
+        let invalid = |problem: ArgumentProblem| problem.about(annotation);
         if annotation.args.is_empty() && annotation.kwargs.is_empty() {
             let text = "expected annotation to have 2-tuple as argument(s), but found no arguments";
             let text = Text::new(text).then(" (by ").at(annotation.pos).then(")");
-            return Err(invalid(Problem {
+            return Err(invalid(ArgumentProblem {
                 helps: run.is_beyond_ytt().then(|| FORMS.into()).into_iter().collect(),
                 ..text.into()
             }));
@@ -45,20 +45,20 @@ impl Rules {
 const FORMS: &str = "rules are named, as in min=1, functions, or tuples of a description and a function";
 
 /// An error in the arguments.
-struct Problem {
+struct ArgumentProblem {
     text: Text,
     /// The argument in question.
     part: Part,
     helps: Vec<Help>,
 }
 
-impl From<Text> for Problem {
-    fn from(text: Text) -> Problem {
-        Problem { text, part: Part::Annotation, helps: Vec::new() }
+impl From<Text> for ArgumentProblem {
+    fn from(text: Text) -> ArgumentProblem {
+        ArgumentProblem { text, part: Part::Annotation, helps: Vec::new() }
     }
 }
 
-impl Problem {
+impl ArgumentProblem {
     /// `Invalid @schema/validation annotation - …`
     fn about(self, annotation: &Annotation) -> Failure {
         let name = annotation.canonical_name();
@@ -86,7 +86,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn rules(&self, args: &[Value], kwargs: &[(Str, Value)]) -> Result<Rules, Problem> {
+    fn rules(&self, args: &[Value], kwargs: &[(Str, Value)]) -> Result<Rules, ArgumentProblem> {
         let beyond_ytt = goes_beyond_ytt(args, kwargs);
         let arguments = if self.run.is_beyond_ytt() { Vec::new() } else { kwargs.to_vec() };
         let mut result = Rules { rules: Vec::new(), when: None, not_null: false, beyond_ytt, arguments };
@@ -118,7 +118,7 @@ impl Reader<'_> {
                 let quoted = ytterby_text::quote::quote(name);
                 let problem = reader.at(format!("unknown keyword argument {}", quoted.to_str()));
                 let help = rules::names::hint(&name_text, self.run.level);
-                return Err(Problem { helps: vec![help], ..problem });
+                return Err(ArgumentProblem { helps: vec![help], ..problem });
             };
             if let Some((_, other)) = given.iter().find(|(canonical, _)| *canonical == entry.name) {
                 let (first, second) = if *other < name { (*other, name) } else { (name, *other) };
@@ -160,20 +160,20 @@ impl Reader<'_> {
     }
 
     /// A problem with the position of the annotation in its text.
-    fn at(&self, text: String) -> Problem {
+    fn at(&self, text: String) -> ArgumentProblem {
         let text = Text::new(text).then(" (at ").at(self.pos).then(")");
-        Problem { part: self.part.clone(), ..text.into() }
+        ArgumentProblem { part: self.part.clone(), ..text.into() }
     }
 
     /// The same, in ytt's wording for positional arguments.
-    fn by(&self, text: String) -> Problem {
+    fn by(&self, text: String) -> ArgumentProblem {
         let text = Text::new(text).then(" (by ").at(self.pos).then(")");
-        Problem { part: self.part.clone(), ..text.into() }
+        ArgumentProblem { part: self.part.clone(), ..text.into() }
     }
 
-    fn bad(&self, bad: BadArgument) -> Problem {
+    fn bad(&self, bad: BadArgument) -> ArgumentProblem {
         let problem = if bad.positioned { self.at(bad.text) } else { Text::new(bad.text).into() };
-        Problem { part: self.part.clone(), helps: bad.hint.into_iter().collect(), ..problem }
+        ArgumentProblem { part: self.part.clone(), helps: bad.hint.into_iter().collect(), ..problem }
     }
 
     fn named(&self, rule: Rc<dyn NamedRule>, id: Id, description: Option<Str>) -> Rule {
@@ -181,7 +181,7 @@ impl Reader<'_> {
         Rule { must_be, check: Check::Named(rule), message: None, id, pos: self.pos, part: self.part.clone() }
     }
 
-    fn when(&self, value: &Value) -> Result<Value, Problem> {
+    fn when(&self, value: &Value) -> Result<Value, ArgumentProblem> {
         if value.is_callable() {
             return Ok(value.clone());
         }
@@ -190,7 +190,7 @@ impl Reader<'_> {
     }
 
     /// A rule given by position.
-    fn positional(&self, arg: &Value) -> Result<Rule, Problem> {
+    fn positional(&self, arg: &Value) -> Result<Rule, ArgumentProblem> {
         let beyond_ytt = self.run.is_beyond_ytt();
         let Value::Tuple(tuple) = arg else {
             if beyond_ytt && let Some(rule) = self.bare(arg) {
@@ -205,7 +205,7 @@ impl Reader<'_> {
                 _ => FORMS,
             };
             let helps = beyond_ytt.then(|| hint.into()).into_iter().collect();
-            return Err(Problem { helps, ..self.by(format!("{text} {}", found.to_str())) });
+            return Err(ArgumentProblem { helps, ..self.by(format!("{text} {}", found.to_str())) });
         };
         let parts: Vec<&Value> = tuple.iter().collect();
         let (name, form, message) = match parts[..] {
@@ -247,7 +247,7 @@ impl Reader<'_> {
     }
 
     /// The function of a tuple: itself, or the `check` of an object.
-    fn callable(&self, value: &Value, tuple: &str) -> Result<Value, Problem> {
+    fn callable(&self, value: &Value, tuple: &str) -> Result<Value, ArgumentProblem> {
         if value.is_callable() {
             return Ok(value.clone());
         }
@@ -268,7 +268,7 @@ impl Reader<'_> {
         }
     }
 
-    fn template(&self, message: &Value) -> Result<Template, Problem> {
+    fn template(&self, message: &Value) -> Result<Template, ArgumentProblem> {
         let Value::Str(text) = message else {
             let text = "expected third item in the 3-tuple to be a string holding a violation message, but was";
             return Err(self.at(format!("{text} {}", message.type_name())));
@@ -278,7 +278,7 @@ impl Reader<'_> {
     }
 
     /// The value of a named rule and its description, if both are given as a tuple.
-    fn pair(&self, entry: &Entry, name: &str, value: &Value) -> (Value, Option<Str>) {
+    fn pair(&self, entry: &RuleRow, name: &str, value: &Value) -> (Value, Option<Str>) {
         let whole = || (value.clone(), None);
         let Value::Tuple(tuple) = value else { return whole() };
         let parts: Vec<&Value> = tuple.iter().collect();

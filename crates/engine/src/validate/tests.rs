@@ -103,7 +103,7 @@ fn rules_of_ytt_run_in_its_order_around_the_others() {
 #[test]
 fn exports_contain_the_keywords_of_each_target() {
     let run = run(Compat::Latest);
-    let exported = |name: &str, argument: Value, target: Target, shape: Shape| {
+    let exported = |name: &str, argument: Value, target: ExportTarget, shape: NodeType| {
         let kwargs = [(Str::from(name), argument)];
         let rules = Rules::from_arguments(&[], &kwargs, &run, Pos::UNKNOWN).expect("the rule is right");
         let keywords = rules.exports(target, &shape).remove(0).keywords.into_iter();
@@ -116,36 +116,42 @@ fn exports_contain_the_keywords_of_each_target() {
         });
         shown.collect::<Vec<_>>().join(" ")
     };
-    use Target::{Crd, JsonSchema, OpenApi};
-    let list = || Shape::List { items: Items::Other };
-    let texts = || Shape::List { items: Items::Texts };
-    let map = || Shape::Map(MapShape { keys: vec!["a".into(), "b-c".into()], ..MapShape::default() });
+    use ExportTarget::{Crd, JsonSchema, OpenApi};
+    let list = || NodeType::List { items: ItemTypes::Other };
+    let texts = || NodeType::List { items: ItemTypes::Texts };
+    let map = || NodeType::Map(MapNodeType { keys: vec!["a".into(), "b-c".into()], ..MapNodeType::default() });
     let x = || Value::from("x");
     for (name, argument, target, shape, expected) in [
-        ("min", Value::Int(1), OpenApi, Shape::Integer, "minimum=1"),
-        ("min", x(), OpenApi, Shape::Text, ""),
-        ("above", Value::Int(1), OpenApi, Shape::Integer, "minimum=1 exclusiveMinimum=True"),
-        ("above", Value::Int(1), JsonSchema, Shape::Integer, "exclusiveMinimum=1"),
+        ("min", Value::Int(1), OpenApi, NodeType::Integer, "minimum=1"),
+        ("min", x(), OpenApi, NodeType::Text, ""),
+        ("above", Value::Int(1), OpenApi, NodeType::Integer, "minimum=1 exclusiveMinimum=True"),
+        ("above", Value::Int(1), JsonSchema, NodeType::Integer, "exclusiveMinimum=1"),
         ("len", Value::Int(2), Crd, list(), "minItems=2 maxItems=2"),
         ("max_len", Value::Int(2), OpenApi, map(), "maxProperties=2"),
-        ("starts_with", Value::from("a.b"), OpenApi, Shape::Text, "pattern=^a\\.b"),
+        ("starts_with", Value::from("a.b"), OpenApi, NodeType::Text, "pattern=^a\\.b"),
         ("contains", x(), JsonSchema, list(), "contains={\"const\": \"x\"}"),
         ("contains", x(), Crd, texts(), "self.exists(x, x == 'x')"),
         ("contains", x(), Crd, list(), ""),
         // An object with declared keys is not a map in CEL.
         ("contains", x(), Crd, map(), ""),
-        ("matches", Value::from("(?i)a"), OpenApi, Shape::Text, ""),
-        ("matches", Value::from("(?i)a"), Crd, Shape::Text, "pattern=(?i)a"),
-        ("format", Value::from("duration"), JsonSchema, Shape::Text, "x-ytt-format=\"duration\""),
-        ("format", Value::from("duration"), Crd, Shape::Text, "format=\"duration\""),
-        ("format", Value::from("iso-duration"), JsonSchema, Shape::Text, "format=\"duration\""),
-        ("format", Value::from("port"), Crd, Shape::Integer, "minimum=0 maximum=65535"),
-        ("odd", Value::Bool(true), JsonSchema, Shape::Integer, "not={\"multipleOf\": 2}"),
-        ("odd", Value::Bool(true), JsonSchema, Shape::Float, "multipleOf=1 not={\"multipleOf\": 2}"),
-        ("odd", Value::Bool(true), Crd, Shape::Integer, "self % 2 != 0"),
-        ("odd", Value::Bool(true), Crd, Shape::Float, "multipleOf=1 double(int(self)) == self && int(self) % 2 != 0"),
+        ("matches", Value::from("(?i)a"), OpenApi, NodeType::Text, ""),
+        ("matches", Value::from("(?i)a"), Crd, NodeType::Text, "pattern=(?i)a"),
+        ("format", Value::from("duration"), JsonSchema, NodeType::Text, "x-ytt-format=\"duration\""),
+        ("format", Value::from("duration"), Crd, NodeType::Text, "format=\"duration\""),
+        ("format", Value::from("iso-duration"), JsonSchema, NodeType::Text, "format=\"duration\""),
+        ("format", Value::from("port"), Crd, NodeType::Integer, "minimum=0 maximum=65535"),
+        ("odd", Value::Bool(true), JsonSchema, NodeType::Integer, "not={\"multipleOf\": 2}"),
+        ("odd", Value::Bool(true), JsonSchema, NodeType::Float, "multipleOf=1 not={\"multipleOf\": 2}"),
+        ("odd", Value::Bool(true), Crd, NodeType::Integer, "self % 2 != 0"),
+        (
+            "odd",
+            Value::Bool(true),
+            Crd,
+            NodeType::Float,
+            "multipleOf=1 double(int(self)) == self && int(self) % 2 != 0",
+        ),
         ("unique", Value::Bool(true), Crd, list(), "self.all(x, self.exists_one(y, x == y))"),
-        ("not_null", Value::Bool(true), Crd, Shape::Text, "not null"),
+        ("not_null", Value::Bool(true), Crd, NodeType::Text, "not null"),
         ("one_not_null", Value::Bool(true), Crd, map(), "[has(self.a), has(self.b__dash__c)].exists_one(x, x)"),
     ] {
         assert_eq!(exported(name, argument, target, shape), expected, "{name} in {target:?}");

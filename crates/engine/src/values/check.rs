@@ -18,9 +18,9 @@ use crate::node::{Annotated, Document, Map, Node, key_text};
 use crate::overlay::mark_values_given;
 use crate::path::Way;
 use crate::run::Run;
-use crate::schema::check::{Context, Fit, Order, fit, problems};
+use crate::schema::check::{CheckContext, Fit, Order, fit, problems};
 use crate::schema::shapes::Matching;
-use crate::schema::{Combination, Item, KeyRule, MapType, Presence, Required, Schema, Shapes, Slot, Type};
+use crate::schema::{Combination, KeyRule, MapItemType, MapType, Presence, Required, Schema, Shapes, Slot, Type};
 use crate::validate::{Checked, Checker, Rules, Spot};
 
 /// By path: why a value does not match the required shapes.
@@ -72,21 +72,21 @@ pub(crate) fn resolve_shapes(
     if !schema.uses.shapes {
         return Ok(Misshapen::new());
     }
-    let mut cx = Context { eval, run };
+    let mut cx = CheckContext { eval, run };
     let mut resolver = Resolver { cx: &mut cx, mode, misshapen: Misshapen::new(), warns: schema.uses.deprecated };
     resolver.value(&mut doc.value, &schema.root, &Path::document(), None)?;
     Ok(resolver.misshapen)
 }
 
 /// Resolves the shapes inside of a value; returns the errors.
-fn resolve(cx: &mut Context<'_>, node: &mut Node, slot: &Slot, path: &Path) -> Result<Misshapen, Failure> {
+fn resolve(cx: &mut CheckContext<'_>, node: &mut Node, slot: &Slot, path: &Path) -> Result<Misshapen, Failure> {
     let mut resolver = Resolver { cx, mode: Mode::Rules, misshapen: Misshapen::new(), warns: false };
     resolver.value(node, slot, path, None)?;
     Ok(resolver.misshapen)
 }
 
 struct Resolver<'a, 'c> {
-    cx: &'a mut Context<'c>,
+    cx: &'a mut CheckContext<'c>,
     mode: Mode,
     misshapen: Misshapen,
     /// Whether to warn about deprecated items. False while shapes are tried.
@@ -183,7 +183,7 @@ impl Resolver<'_, '_> {
 }
 
 /// Whether a value, completed from a shape, satisfies the rules of the shape.
-fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &Path) -> Result<bool, Failure> {
+fn holds(cx: &mut CheckContext<'_>, value: &Node, shape: &Slot, path: &Path) -> Result<bool, Failure> {
     let mut value = value.clone();
     if !resolve(cx, &mut value, shape, path)?.is_empty() {
         return Ok(false);
@@ -192,7 +192,7 @@ fn holds(cx: &mut Context<'_>, value: &Node, shape: &Slot, path: &Path) -> Resul
 }
 
 /// The rules of a shape that a value, completed from it, violates.
-fn violations(cx: &mut Context<'_>, value: Node, shape: &Slot) -> Result<Vec<ViolationBlock>, Failure> {
+fn violations(cx: &mut CheckContext<'_>, value: Node, shape: &Slot) -> Result<Vec<ViolationBlock>, Failure> {
     let doc = Document::new(value, shape.pos);
     let (misshapen, mistyped) = (Misshapen::new(), Mistyped::default());
     let mut walk = Walk {
@@ -208,7 +208,7 @@ fn violations(cx: &mut Context<'_>, value: Node, shape: &Slot) -> Result<Vec<Vio
 
 /// Why a value does not match the required shapes: `shape 1: bucket: not declared`. Values are not
 /// shown.
-fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<Text>, Failure> {
+fn reasons(cx: &mut CheckContext<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<Text>, Failure> {
     let mut reasons = Vec::new();
     let mut value = value.clone();
     mark_values_given(&mut value);
@@ -230,7 +230,13 @@ fn reasons(cx: &mut Context<'_>, value: &Node, shapes: &Shapes) -> Result<Vec<Te
 }
 
 /// Why a nested value does not match its shapes: `matches no shape (shape 1: …; shape 2: …)`.
-fn nested_reason(cx: &mut Context<'_>, node: &Node, slot: &Slot, path: &Path, found: String) -> Result<Text, Failure> {
+fn nested_reason(
+    cx: &mut CheckContext<'_>,
+    node: &Node,
+    slot: &Slot,
+    path: &Path,
+    found: String,
+) -> Result<Text, Failure> {
     let Some((node, Type::Shapes(shapes))) = part_at(cx, node, slot, path)? else { return Ok(found.into()) };
     let reasons = crate::deep(|| reasons(cx, node, shapes))?;
     let mut text = Text::new(found);
@@ -245,7 +251,7 @@ fn nested_reason(cx: &mut Context<'_>, node: &Node, slot: &Slot, path: &Path, fo
 
 /// The value at a path, and its type.
 fn part_at<'n>(
-    cx: &mut Context<'_>,
+    cx: &mut CheckContext<'_>,
     node: &'n Node,
     slot: &'n Slot,
     path: &Path,
@@ -396,7 +402,7 @@ impl Walk<'_, '_> {
                 && let Some(found) = self.misshapen.get(&way.path())
             {
                 let mut violation = violation(Id::RULE_SHAPE, shapes.must_be(), found.clone(), shapes.pos);
-                let mut cx = Context { eval: self.checker.eval, run: self.checker.run };
+                let mut cx = CheckContext { eval: self.checker.eval, run: self.checker.run };
                 violation.reasons = reasons(&mut cx, item.value(), shapes)?;
                 let given = item.meta().and_then(|meta| meta.given.last().copied());
                 let default = slot.default.as_map().filter(|map| given.is_some() && !map.is_empty());
@@ -447,13 +453,17 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn item_for<'t>(&mut self, ty: &'t MapType, child: &crate::node::MapItem) -> Result<Option<&'t Item>, Failure> {
-        Context { eval: self.checker.eval, run: self.checker.run }.item_for(ty, &child.key)
+    fn item_for<'t>(
+        &mut self,
+        ty: &'t MapType,
+        child: &crate::node::MapItem,
+    ) -> Result<Option<&'t MapItemType>, Failure> {
+        CheckContext { eval: self.checker.eval, run: self.checker.run }.item_for(ty, &child.key)
     }
 
     /// Checks the number of keys for `@schema/key`.
     fn count_keys(&mut self, holder: &dyn Annotated, map: &Map, way: &Way<'_>, ty: &MapType) -> Result<(), Failure> {
-        let mut counts: Vec<(&Item, &KeyRule, usize)> = ty
+        let mut counts: Vec<(&MapItemType, &KeyRule, usize)> = ty
             .all_items()
             .filter_map(|item| match &item.presence {
                 Presence::Optional(rule) | Presence::Pattern(rule) => Some((item, &**rule, 0)),

@@ -9,13 +9,13 @@ use std::rc::Rc;
 use ytterby_diag::Failure;
 
 use crate::node::{Annotated, Document, Map, Node, Scalar, key_text};
-use crate::schema::check::Context;
+use crate::schema::check::CheckContext;
 use crate::schema::{MapType, Schema};
 
 /// Joins keys along the path of a flag, which was split at `separator`, if only that makes them
 /// declared ones.
 pub(super) fn join_keys(
-    cx: &mut Context<'_>,
+    cx: &mut CheckContext<'_>,
     doc: &mut Document,
     schema: &Schema,
     separator: &str,

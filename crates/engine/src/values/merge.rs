@@ -13,13 +13,13 @@ use ytterby_starlark::Eval;
 use super::around::maps_around;
 use super::dotted::join_keys;
 use super::envelope::{Envelope, Input};
-use super::prepare::{Prepared, Touch, prepare};
+use super::prepare::{PreparedInput, Touch, prepare};
 use super::settle;
 use super::undo::Undo;
 use crate::node::{Document, Map, MapItem, Node, key_text};
 use crate::overlay::{self, Purpose};
 use crate::run::Run;
-use crate::schema::check::{self, Context, Order};
+use crate::schema::check::{self, CheckContext, Order};
 use crate::schema::{Schema, redact_misfit};
 
 /// The title of type errors.
@@ -46,7 +46,7 @@ pub(crate) fn merge(
     let mut problems = Vec::new();
     for input in inputs {
         schema.keep_secrets(run, &input.doc.value);
-        doc = step(&mut Context { eval, run }, schema, doc, input, &mut problems)?;
+        doc = step(&mut CheckContext { eval, run }, schema, doc, input, &mut problems)?;
     }
     Ok(Merged { doc, problems })
 }
@@ -67,7 +67,7 @@ fn merge_untyped(eval: &mut Eval, run: &Run, inputs: Vec<Envelope>) -> Result<Do
 }
 
 /// The result of merging one input.
-pub(crate) enum Outcome {
+pub(crate) enum MergeResult {
     Merged(Document),
     /// It does not match the schema.
     Wrong(Vec<Block>),
@@ -75,11 +75,11 @@ pub(crate) enum Outcome {
 
 /// Merges one input and checks it.
 pub(crate) fn try_merge(
-    cx: &mut Context<'_>,
+    cx: &mut CheckContext<'_>,
     schema: &Schema,
     left: Document,
     input: &Envelope,
-) -> Result<Outcome, Failure> {
+) -> Result<MergeResult, Failure> {
     let mut right = input.doc.clone();
     let (outcome, _) = merge_prepared(cx, schema, left, &mut right, input.input, Left::Lost)?;
     Ok(outcome)
@@ -100,17 +100,17 @@ enum Around {
 }
 
 fn merge_prepared(
-    cx: &mut Context<'_>,
+    cx: &mut CheckContext<'_>,
     schema: &Schema,
     left: Document,
     right: &mut Document,
     input: Input,
     keep: Left,
-) -> Result<(Outcome, Option<Document>), Failure> {
+) -> Result<(MergeResult, Option<Document>), Failure> {
     let run = cx.run;
-    let Prepared { touch, removed } = prepare(cx, &left, right, schema, input)?;
+    let PreparedInput { touch, removed } = prepare(cx, &left, right, schema, input)?;
     if !removed.is_empty() {
-        return Ok((Outcome::Wrong(removed), Some(left)));
+        return Ok((MergeResult::Wrong(removed), Some(left)));
     }
     let undo = (keep == Left::Kept).then(|| Undo::of(&left, &right.value, &touch));
     // The document is not shared here, so it is changed in place.
@@ -124,7 +124,7 @@ fn merge_prepared(
         if let Input::Code(pos) = input {
             settle::place(&mut merged.value, &right.value, pos);
         }
-        return Ok((Outcome::Merged(merged), None));
+        return Ok((MergeResult::Merged(merged), None));
     }
     let order = if input == Input::Checked { Order::Document } else { Order::Reference };
     let touched = touched_part(&merged.value, &right.value, &touch);
@@ -141,7 +141,7 @@ fn merge_prepared(
         undo.apply(&mut merged);
         merged
     });
-    Ok((Outcome::Wrong(found), left))
+    Ok((MergeResult::Wrong(found), left))
 }
 
 /// The part that an input touched. The rest was checked before.
@@ -164,7 +164,7 @@ fn touched_part(merged: &Node, right: &Node, touch: &Touch) -> Node {
 
 /// Merges one input. With `--all-errors`, errors are recorded and the wrong parts are left out.
 fn step(
-    cx: &mut Context<'_>,
+    cx: &mut CheckContext<'_>,
     schema: &Schema,
     left: Document,
     input: Envelope,
@@ -178,12 +178,12 @@ fn step(
     }
     loop {
         let found = match merge_prepared(cx, schema, left, &mut right, input.input, keep)? {
-            (Outcome::Merged(doc), _) => return Ok(doc),
-            (Outcome::Wrong(found), Some(before)) if keep == Left::Kept => {
+            (MergeResult::Merged(doc), _) => return Ok(doc),
+            (MergeResult::Wrong(found), Some(before)) if keep == Left::Kept => {
                 left = before;
                 found
             }
-            (Outcome::Wrong(blocks), _) => {
+            (MergeResult::Wrong(blocks), _) => {
                 return Err(Failure::of(Cause::Schema(SchemaReport { title: TITLE.to_owned(), blocks })));
             }
         };

@@ -12,8 +12,8 @@ use ytterby_diag::{Diagnostic, Failure, Id, Part, Path, Pos, SchemaBlock as Bloc
 use super::envelope::Input;
 use crate::annotation::{Ann, Annotation};
 use crate::node::{Annotated, ArrayItem, Document, Map, MapItem, Node, Scalar, key_text};
-use crate::schema::check::Context;
-use crate::schema::{Item, Presence, Schema, Slot, Type, coerced};
+use crate::schema::check::CheckContext;
+use crate::schema::{MapItemType, Presence, Schema, Slot, Type, coerced};
 
 /// Which part of a value a merge touches.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) enum Touch {
 }
 
 /// The result of the walk.
-pub(super) struct Prepared {
+pub(super) struct PreparedInput {
     pub touch: Touch,
     /// Removed keys that the input gives.
     pub removed: Vec<Block>,
@@ -33,12 +33,12 @@ pub(super) struct Prepared {
 
 /// Prepares a document to be merged into `left`.
 pub(super) fn prepare(
-    cx: &mut Context<'_>,
+    cx: &mut CheckContext<'_>,
     left: &Document,
     right: &mut Document,
     schema: &Schema,
     input: Input,
-) -> Result<Prepared, Failure> {
+) -> Result<PreparedInput, Failure> {
     let uses = schema.uses;
     let coerce = cx.run.options.coerce_values && matches!(input, Input::String | Input::EnvString);
     let replaces_kinds = input == Input::Checked;
@@ -54,7 +54,7 @@ pub(super) fn prepare(
     let plain = !right.annotations().iter().any(is_drastic) && !is_replacing(right);
     let touch = walk.value(Some(&left.value), &mut right.value, &schema.root, &Path::document())?;
     let touch = if plain { touch } else { Touch::Whole };
-    Ok(Prepared { touch, removed: walk.removed })
+    Ok(PreparedInput { touch, removed: walk.removed })
 }
 
 /// Annotations that may change more than the named items.
@@ -84,7 +84,7 @@ fn differs_in_kind(below: &Node, value: &Node) -> bool {
 }
 
 struct Walk<'w, 'a> {
-    cx: &'w mut Context<'a>,
+    cx: &'w mut CheckContext<'a>,
     coerce: bool,
     /// Whether a value may replace one of another kind anywhere.
     replaces_kinds: bool,
@@ -184,7 +184,7 @@ impl Walk<'_, '_> {
         &mut self,
         item: &mut MapItem,
         below: Option<&Node>,
-        declared: &Item,
+        declared: &MapItemType,
         path: &Path,
     ) -> Result<Touch, Failure> {
         let slot = &declared.slot;

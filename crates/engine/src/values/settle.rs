@@ -6,13 +6,13 @@ use ytterby_diag::{Failure, Pos};
 
 use super::prepare::Touch;
 use crate::node::{Map, Node};
-use crate::schema::check::{Context, Fit, fit};
+use crate::schema::check::{CheckContext, Fit, fit};
 use crate::schema::{Presence, Slot};
 
 /// Checks and completes what `right` touched in `merged`. Returns false if something does not
 /// match.
 pub(super) fn settle(
-    cx: &mut Context<'_>,
+    cx: &mut CheckContext<'_>,
     merged: &mut Node,
     right: &Node,
     slot: &Slot,
@@ -54,7 +54,7 @@ pub(super) fn settle(
     Ok(true)
 }
 
-fn whole(cx: &mut Context<'_>, node: &mut Node, slot: &Slot) -> Result<bool, Failure> {
+fn whole(cx: &mut CheckContext<'_>, node: &mut Node, slot: &Slot) -> Result<bool, Failure> {
     match fit(cx, node, slot)? {
         Fit::Not => return Ok(false),
         Fit::AsIs => {}

@@ -16,7 +16,7 @@ use crate::library::{FileInLibrary, LibraryRun, Loader};
 use crate::node::{Annotated, Document, DocumentSet, Node};
 use crate::overlay::{self, Purpose};
 use crate::run::Run;
-use crate::schema::{self, Role, Schema};
+use crate::schema::{self, DocumentRole, Schema};
 use crate::validate;
 use crate::values::check::{Misshapen, Mistyped, Mode, Whose};
 
@@ -54,7 +54,7 @@ pub(crate) fn schema_of(library: &LibraryRun, eval: &mut Eval, given: Vec<Envelo
     let loader = library.loader_without_values();
     let run = &library.run;
     let mut own = Vec::new();
-    let mut role = Role::Schema;
+    let mut role = DocumentRole::Schema;
     for file in &files {
         let docs = documents_of(library, eval, &loader, file, Ann::DataValuesSchema, "schema").map_err(in_order)?;
         for doc in docs {
@@ -73,11 +73,12 @@ fn schema_by_itself(
     eval: &mut Eval,
     run: &Run,
     doc: Document,
-    role: &mut Role,
+    role: &mut DocumentRole,
 ) -> Result<(Envelope, Option<Schema>), Failure> {
     let mut envelope = Envelope::new(doc, Input::Document)?;
     schema::distribute_defaults_for_strings(run, &mut envelope.doc)?;
-    let own_role = if envelope.is_for_child() { Role::Overlay } else { std::mem::replace(role, Role::Overlay) };
+    let own_role =
+        if envelope.is_for_child() { DocumentRole::Overlay } else { std::mem::replace(role, DocumentRole::Overlay) };
     let schema = schema::compile(eval, run, &envelope.doc, own_role)?;
     Ok((envelope, Some(schema)))
 }
@@ -110,7 +111,7 @@ fn combine(
     }
     let schema = match (only, merged) {
         (Some(schema), _) => Some(schema),
-        (None, Some(doc)) => Some(schema::compile(eval, run, &doc, Role::Schema)?),
+        (None, Some(doc)) => Some(schema::compile(eval, run, &doc, DocumentRole::Schema)?),
         (None, None) => None,
     };
     Ok((schema.map(Rc::new), for_children))

@@ -8,12 +8,12 @@ use ytterby_starlark::Eval;
 
 use super::check::Mistyped;
 use super::envelope::{Envelope, Input};
-use super::merge::{Outcome, try_merge};
+use super::merge::{MergeResult, try_merge};
 use super::stage;
 use crate::library::LibraryRun;
 use crate::node::{Document, Node};
 use crate::schema::Schema;
-use crate::schema::check::Context;
+use crate::schema::check::CheckContext;
 
 /// The data values of a library before and after one values file.
 pub(crate) struct Trial {
@@ -46,9 +46,9 @@ impl Trial {
         // An empty values file has no effect.
         let own = Some(&own).filter(|_| !values.is_null());
         for input in own.into_iter().chain(&self.after) {
-            match try_merge(&mut Context { eval, run: &library.run }, schema, merged, input) {
-                Ok(Outcome::Merged(doc)) => merged = doc,
-                Ok(Outcome::Wrong(blocks)) => return Ok(Err(stage::wrong(blocks))),
+            match try_merge(&mut CheckContext { eval, run: &library.run }, schema, merged, input) {
+                Ok(MergeResult::Merged(doc)) => merged = doc,
+                Ok(MergeResult::Wrong(blocks)) => return Ok(Err(stage::wrong(blocks))),
                 Err(failure) => return Ok(Err(failure)),
             }
         }

@@ -5,7 +5,7 @@ use crate::TextRange;
 use crate::context::Cursor;
 use crate::findings::{Finding, TextEdit};
 use crate::model::is_identifier;
-use crate::project::{Meaning, Place, Project};
+use crate::project::{FileRange, Meaning, Project};
 use crate::schema::{Schema, type_of};
 
 /// Declares a data value that code reads.
@@ -88,7 +88,7 @@ pub(super) fn insert_key(project: &Project, schema: &Schema, owner: Option<usize
 }
 
 /// The column and the last line of the item at a place. Keys in `{…}` have no lines of their own.
-fn item_lines(project: &Project, place: &Place) -> Option<(usize, usize)> {
+fn item_lines(project: &Project, place: &FileRange) -> Option<(usize, usize)> {
     let file = project.file(&place.path)?;
     let model = file.model();
     let item = model.items.iter().find(|item| item.key_range == place.range && !item.is_flow)?;
@@ -96,12 +96,12 @@ fn item_lines(project: &Project, place: &Place) -> Option<(usize, usize)> {
 }
 
 /// A schema document without keys.
-fn empty_schema(project: &Project) -> Option<(Place, usize, usize)> {
+fn empty_schema(project: &Project) -> Option<(FileRange, usize, usize)> {
     project.inputs().find_map(|(_, source)| {
         let model = source.file.model();
         let document = (0..model.documents.len()).find(|document| model.is_schema(*document))?;
         let line = model.documents[document].line;
-        let place = Place { path: source.file.path.clone(), range: TextRange::default() };
+        let place = FileRange { path: source.file.path.clone(), range: TextRange::default() };
         Some((place, 0, line))
     })
 }

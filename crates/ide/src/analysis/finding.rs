@@ -5,7 +5,7 @@ use ytterby_diag::{Diagnostic, Form, Label, Origin, PlaceNames, Safety, Sources,
 use super::Variant;
 use crate::config;
 use crate::findings::{Finding, Fix, RelatedPlace, Severity, TextEdit};
-use crate::project::{Project, ProjectFile, Role};
+use crate::project::{FileRole, Project, ProjectFile};
 use crate::text::{Lines, TextRange};
 
 /// Converts a diagnostic to a finding in a file.
@@ -19,7 +19,7 @@ pub(super) fn finding(
     let (primary, (path, range)) = match placed {
         Some((label, place)) => (Some(label), place),
         // Warnings about the run as a whole (no output, output that is not YAML) are for the command line.
-        None if diagnostic.severity == ytterby_diag::Severity::Warning => return None,
+        None if diagnostic.severity == Severity::Warning => return None,
         None => (None, fallback(project, variant)?),
     };
     let shown = |text: &ytterby_diag::Text| text.shown(sources, PlaceNames::Full);
@@ -37,11 +37,7 @@ pub(super) fn finding(
         }
     }
     let id = diagnostic.id.name();
-    let severity = match diagnostic.severity {
-        ytterby_diag::Severity::Error => Severity::Error,
-        ytterby_diag::Severity::Warning => Severity::Warning,
-    };
-    let mut finding = Finding { severity, ..Finding::error(&path, range, id, said) };
+    let mut finding = Finding { severity: diagnostic.severity, ..Finding::error(&path, range, id, said) };
     finding.wants_string = diagnostic.expected.as_ref().is_some_and(|expected| expected.plain().starts_with("string"));
     finding.is_unnecessary = id.starts_with("lint/unused-");
     finding.is_deprecated = matches!(id, "values/deprecated" | "kubernetes/deprecated");
@@ -112,7 +108,7 @@ pub(super) fn finding(
 fn nearest_given(project: &Project, variant: &Variant, steps: &[Step]) -> Option<(String, TextRange)> {
     let is_own = |(index, file): &(usize, &ProjectFile)| match variant.loose {
         Some(loose) => *index == loose,
-        None => file.role == Role::Values && (file.target.is_none() || file.target == variant.number),
+        None => file.role == FileRole::Values && (file.target.is_none() || file.target == variant.number),
     };
     let own: Vec<&ProjectFile> = project.files.iter().enumerate().filter(is_own).map(|(_, file)| file).collect();
     let (_, above) = steps.split_last()?;

@@ -21,7 +21,7 @@ use crate::config::{self, TargetConfig};
 use crate::file::File;
 use crate::findings::Finding;
 use crate::model::FileKind;
-use crate::project::{Project, ProjectFile, Role};
+use crate::project::{FileRole, Project, ProjectFile};
 use crate::text::TextRange;
 use crate::values::Value;
 use finding::{finding, name_missing_file};
@@ -99,11 +99,11 @@ impl Engine {
     /// The data values of a variant, cached until a file changes that can affect them.
     fn kept_values(&self, project: &Project, variant: &Variant) -> Option<Value> {
         let decides = |file: &&ProjectFile| match file.role {
-            Role::Input => {
+            FileRole::Input => {
                 let is_template = file.file.kind() == FileKind::Yaml && !file.logical.contains(".lib.");
                 !is_template || file.file.text.contains("#@data/values") || file.file.text.contains("#@schema")
             }
-            Role::Values => file.target.is_none() || file.target == variant.number,
+            FileRole::Values => file.target.is_none() || file.target == variant.number,
             _ => false,
         };
         let files: Vec<Arc<File>> = project.files.iter().filter(decides).map(|file| file.file.clone()).collect();
@@ -175,7 +175,7 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
     let shown = selected_variant(&targets, selected).unwrap_or_default();
     let values = targets.get(shown).and_then(|variant| engine.kept_values(project, variant));
     let mut findings = all_run_findings(project, engine, &targets);
-    let loose = project.files.iter().enumerate().filter(|(_, file)| file.role == Role::LooseValues);
+    let loose = project.files.iter().enumerate().filter(|(_, file)| file.role == FileRole::LooseValues);
     for (index, _) in loose {
         let base = targets.first().cloned().unwrap_or_default();
         let set = if project.config.is_some() { base.set } else { Vec::new() };
@@ -272,9 +272,9 @@ fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[F
             ..settings()
         };
         let files = run.inputs().filter_map(|file| run.input(file)).chain(run.other_inputs());
-        ytterby_check::Target { files: files.collect(), options, values }
+        ytterby_check::CheckTarget { files: files.collect(), options, values }
     };
-    let targets: Vec<ytterby_check::Target> = variants.iter().map(target).collect();
+    let targets: Vec<ytterby_check::CheckTarget> = variants.iter().map(target).collect();
     let sources = Arc::new(Sources::new());
     let found = CACHE.with_borrow_mut(|cache| {
         let mut found = ytterby_check::check(&targets, Depth::Static, &sources, cache);

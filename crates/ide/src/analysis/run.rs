@@ -12,7 +12,7 @@ use super::{Compiled, Engine, MAX_COMPILED, RecordedOutput, Variant, entries, is
 use crate::file::{self, File};
 use crate::findings::{Finding, Severity};
 use crate::model::FileKind;
-use crate::project::{Project, ProjectFile, Role};
+use crate::project::{FileRole, Project, ProjectFile};
 
 /// A run of the engine with replacements for files that do not compile.
 pub(super) struct Run<'a> {
@@ -202,7 +202,7 @@ impl<'a> Run<'a> {
     pub(super) fn inputs(&self) -> impl Iterator<Item = &'a ProjectFile> + use<'a> {
         let number = self.variant.number;
         let belongs =
-            move |file: &&ProjectFile| file.role == Role::Input && (file.target.is_none() || file.target == number);
+            move |file: &&ProjectFile| file.role == FileRole::Input && (file.target.is_none() || file.target == number);
         self.project.files.iter().filter(belongs)
     }
 
@@ -309,7 +309,7 @@ impl<'a> Run<'a> {
             return ValueFlags { yaml: self.variant.set.clone(), ..ValueFlags::default() };
         }
         let belongs = |file: &&ProjectFile| {
-            file.role == Role::Values && (file.target.is_none() || file.target == self.variant.number)
+            file.role == FileRole::Values && (file.target.is_none() || file.target == self.variant.number)
         };
         let loose = self.variant.loose.map(|index| &self.project.files[index]);
         // A single values file is checked without those of targets.

@@ -3,7 +3,7 @@
 use super::{Completion, CompletionKind};
 use crate::context::{Callee, Cursor, Known, open_call};
 use crate::model::{DefKind, FileKind, RegionKind, TokenKind, string_content};
-use crate::project::{Meaning, Role};
+use crate::project::{FileRole, Meaning};
 use crate::{TextRange, describe, infer, reference};
 
 /// The completions at a place in code; `None` if the cursor is not in code.
@@ -45,7 +45,7 @@ fn annotation_name(at: Cursor<'_>) -> Option<Vec<Completion>> {
     let entries = reference::annotations().iter().filter(|entry| entry.on != "nothing");
     let fits =
         entries.filter(|entry| namespace.is_none_or(|namespace| entry.name.starts_with(&format!("{namespace}/"))));
-    let items = |entry: &'static reference::Entry| {
+    let items = |entry: &'static reference::ReferenceEntry| {
         let names = std::iter::once((&entry.name, 5)).chain(entry.aliases.iter().map(|alias| (alias, 6)));
         names.map(move |(name, rank)| {
             let item = Completion::new(name, CompletionKind::Annotation, range).rank(rank);
@@ -312,7 +312,7 @@ pub(crate) fn is_loadable_file(file: &crate::project::ProjectFile) -> bool {
         FileKind::Yaml | FileKind::Text => file.file.name().contains(".lib."),
         FileKind::Other => false,
     };
-    file.role == Role::Input && is_code
+    file.role == FileRole::Input && is_code
 }
 
 /// A path below a directory.
@@ -390,7 +390,7 @@ fn attribute(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
         }
         Some(Meaning::Module(module)) => {
             let members = reference::module(&module).map(|module| &module.members[..]).unwrap_or_default();
-            let is_own = |entry: &&reference::Entry| !infer::is_library_method(entry);
+            let is_own = |entry: &&reference::ReferenceEntry| !infer::is_library_method(entry);
             members.iter().filter(is_own).map(|entry| member(entry, range)).collect()
         }
         _ => infer::receiver(at, dot).map(|of| methods(of, range)).unwrap_or_default(),
@@ -407,7 +407,7 @@ fn attribute(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
 }
 
 /// A field of a struct or a module of the project.
-fn field_item(at: Cursor<'_>, field: crate::project::Field, range: TextRange) -> Completion {
+fn field_item(at: Cursor<'_>, field: crate::project::StructField, range: TextRange) -> Completion {
     let item = Completion::new(&field.name, CompletionKind::Field, range).rank(1);
     match field.target {
         Some((file, definition)) => {
@@ -425,7 +425,7 @@ fn methods(of: infer::TypeName, range: TextRange) -> Vec<Completion> {
     infer::methods(of).into_iter().map(|entry| member(entry, range)).collect()
 }
 
-fn member(entry: &reference::Entry, range: TextRange) -> Completion {
+fn member(entry: &reference::ReferenceEntry, range: TextRange) -> Completion {
     let name = entry.name.split_once('.').map_or(entry.name.as_str(), |(_, name)| name);
     let is_function = entry.signature.contains('(');
     let kind = if is_function { CompletionKind::Function } else { CompletionKind::Variable };
@@ -478,10 +478,10 @@ fn call_arguments(at: Cursor<'_>) -> Vec<Completion> {
             reference::rules().iter().map(|rule| rule.name.clone()).collect()
         }
         Some(Callee::Member(module, name)) => {
-            reference::member(&module, &name).map(reference::Entry::keyword_names).unwrap_or_default()
+            reference::member(&module, &name).map(reference::ReferenceEntry::keyword_names).unwrap_or_default()
         }
         Some(Callee::Method(of, name)) => {
-            infer::method(of, &name).map(reference::Entry::keyword_names).unwrap_or_default()
+            infer::method(of, &name).map(reference::ReferenceEntry::keyword_names).unwrap_or_default()
         }
         _ => Vec::new(),
     };

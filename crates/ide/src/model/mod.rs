@@ -60,7 +60,7 @@ pub struct YamlDocument {
 
 /// A key with its value, or an item of an array.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct YamlItem {
     /// The key without quotes; `None` for items of arrays.
     pub key: Option<String>,
     /// The key with quotes, or the dash.
@@ -157,7 +157,7 @@ pub struct Model {
     /// Its documents; empty if it is not YAML.
     pub documents: Vec<YamlDocument>,
     /// Keys and items in the order of the text.
-    pub items: Vec<Item>,
+    pub items: Vec<YamlItem>,
     /// Annotations in the order of the text.
     pub annotations: Vec<Annotation>,
     /// Comments with their markers.
@@ -262,7 +262,7 @@ impl Model {
 
     /// The item whose value on its line a cursor touches.
     pub fn value_at(&self, offset: usize) -> Option<usize> {
-        let is_it = |item: &Item| !item.value.is_empty() && item.value.touches(offset);
+        let is_it = |item: &YamlItem| !item.value.is_empty() && item.value.touches(offset);
         self.items.iter().rposition(is_it)
     }
 

@@ -3,7 +3,7 @@
 //! This is not a YAML parser: it finds keys, items, comments and code in incomplete texts. Whatever a line contains, later
 //! lines are still understood. The engine has the real parser.
 
-use super::{Annotation, CodeRegion, Item, Model, RegionKind, YamlDocument};
+use super::{Annotation, CodeRegion, Model, RegionKind, YamlDocument, YamlItem};
 use crate::TextRange;
 
 /// Maximum nesting of flow collections.
@@ -507,7 +507,7 @@ impl OutlineReader<'_> {
         column: usize,
     ) -> usize {
         let document = self.model.documents.len().saturating_sub(1);
-        self.model.items.push(Item {
+        self.model.items.push(YamlItem {
             key,
             key_range,
             value: TextRange::new(key_range.end, key_range.end),
@@ -525,7 +525,7 @@ impl OutlineReader<'_> {
     }
 
     /// Ends the items for which `ends` returns true.
-    fn close(&mut self, ends: impl Fn(&Item, usize) -> bool) {
+    fn close(&mut self, ends: impl Fn(&YamlItem, usize) -> bool) {
         while let Some(&(item, column)) = self.open.last() {
             if !ends(&self.model.items[item], column) {
                 break;

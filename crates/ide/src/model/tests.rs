@@ -9,7 +9,7 @@ fn model(text: &str) -> Model {
 /// The paths of all items with their lines, from 1: `db.host 2-2`.
 fn outline(text: &str) -> Vec<String> {
     let model = model(text);
-    let shown = |(index, item): (usize, &super::Item)| {
+    let shown = |(index, item): (usize, &super::YamlItem)| {
         let path: Vec<&str> = model.path(index).into_iter().map(|step| step.unwrap_or("[]")).collect();
         format!("{} {}-{}", path.join("."), item.line + 1, item.end_line + 1)
     };

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 /// The description of a function, an annotation or a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
+pub struct ReferenceEntry {
     /// The name without arguments: `json.encode`, `overlay/match`, `min_len`.
     pub name: String,
     /// The name with its arguments.
@@ -38,24 +38,24 @@ pub struct Module {
     /// Its purpose.
     pub text: String,
     /// Its functions and values.
-    pub members: Vec<Entry>,
+    pub members: Vec<ReferenceEntry>,
 }
 
 /// All annotations.
-pub fn annotations() -> &'static [Entry] {
-    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
+pub fn annotations() -> &'static [ReferenceEntry] {
+    static ENTRIES: OnceLock<Vec<ReferenceEntry>> = OnceLock::new();
     ENTRIES.get_or_init(|| entries(include_str!("annotations.txt")))
 }
 
 /// The named rules of validations.
-pub fn rules() -> &'static [Entry] {
-    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
+pub fn rules() -> &'static [ReferenceEntry] {
+    static ENTRIES: OnceLock<Vec<ReferenceEntry>> = OnceLock::new();
     ENTRIES.get_or_init(|| entries(include_str!("rules.txt")))
 }
 
 /// The built-in functions.
-pub fn builtins() -> &'static [Entry] {
-    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
+pub fn builtins() -> &'static [ReferenceEntry] {
+    static ENTRIES: OnceLock<Vec<ReferenceEntry>> = OnceLock::new();
     ENTRIES.get_or_init(|| entries(include_str!("builtins.txt")))
 }
 
@@ -91,17 +91,17 @@ pub const FORMATS: [&str; 15] = [
 ];
 
 /// The entry of an annotation, by its name or an alias.
-pub fn annotation(name: &str) -> Option<&'static Entry> {
+pub fn annotation(name: &str) -> Option<&'static ReferenceEntry> {
     find(annotations(), name)
 }
 
 /// The entry of a rule.
-pub fn rule(name: &str) -> Option<&'static Entry> {
+pub fn rule(name: &str) -> Option<&'static ReferenceEntry> {
     find(rules(), name)
 }
 
 /// The entry of a built-in function.
-pub fn builtin(name: &str) -> Option<&'static Entry> {
+pub fn builtin(name: &str) -> Option<&'static ReferenceEntry> {
     find(builtins(), name)
 }
 
@@ -111,18 +111,18 @@ pub fn module(name: &str) -> Option<&'static Module> {
 }
 
 /// A member of a module.
-pub fn member(module: &str, name: &str) -> Option<&'static Entry> {
+pub fn member(module: &str, name: &str) -> Option<&'static ReferenceEntry> {
     let members = &self::module(module)?.members;
     members.iter().find(|entry| entry.own_name() == name)
 }
 
 /// A method of a built-in type.
-pub fn method(of: &str, name: &str) -> Option<&'static Entry> {
+pub fn method(of: &str, name: &str) -> Option<&'static ReferenceEntry> {
     let members = &types().iter().find(|known| known.name == of)?.members;
     members.iter().find(|entry| entry.own_name() == name)
 }
 
-fn find(entries: &'static [Entry], name: &str) -> Option<&'static Entry> {
+fn find(entries: &'static [ReferenceEntry], name: &str) -> Option<&'static ReferenceEntry> {
     entries.iter().find(|entry| entry.name == name || entry.aliases.iter().any(|alias| alias == name))
 }
 
@@ -135,16 +135,16 @@ fn groups(text: &str) -> Vec<Module> {
     text.split("\n# ").map(|part| module(part.trim_start_matches("# "))).collect()
 }
 
-fn entries(text: &str) -> Vec<Entry> {
+fn entries(text: &str) -> Vec<ReferenceEntry> {
     let parts = format!("\n{text}");
     parts.split("\n## ").skip(1).map(entry).collect()
 }
 
-fn entry(part: &str) -> Entry {
+fn entry(part: &str) -> ReferenceEntry {
     let mut lines = part.lines();
     let signature = lines.next().unwrap_or_default().trim().trim_start_matches('@').to_owned();
     let end = signature.find(['(', ' ', '=']).unwrap_or(signature.len());
-    let mut entry = Entry {
+    let mut entry = ReferenceEntry {
         name: signature[..end].to_owned(),
         signature,
         text: String::new(),
@@ -182,7 +182,7 @@ fn entry(part: &str) -> Entry {
     entry
 }
 
-impl Entry {
+impl ReferenceEntry {
     /// The entry as Markdown.
     pub fn markdown(&self, language: &str, prefix: &str) -> String {
         let mut out = format!("```{language}\n{prefix}{}\n```\n\n{}\n", self.signature, self.text);

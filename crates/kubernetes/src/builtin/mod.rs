@@ -26,7 +26,7 @@ use crate::document::{Node, Value};
 use crate::facts::{KnownKind, Version};
 use crate::meta::{self, NameRule};
 use crate::names::{self, Fault};
-use crate::report::{At, Finding, Report};
+use crate::report::{At, CheckFindings, Finding};
 
 /// The form of a kind's names.
 pub(crate) fn name_rule(known: &KnownKind, version: Version) -> NameRule {
@@ -80,7 +80,7 @@ fn cron_job_name(text: &str) -> Fault {
 }
 
 /// Checks an object.
-pub(crate) fn check(root: &Node, known: &KnownKind, catalog: &Catalog, at: &At<'_>, report: &mut Report) {
+pub(crate) fn check(root: &Node, known: &KnownKind, catalog: &Catalog, at: &At<'_>, report: &mut CheckFindings) {
     let mut cx = Cx { report, version: catalog.options().version };
     let cx = &mut cx;
     let empty = Node::new(Value::Map(Vec::new()));
@@ -139,7 +139,7 @@ fn each_template(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
 
 /// The context of checks.
 pub(super) struct Cx<'a> {
-    pub report: &'a mut Report,
+    pub report: &'a mut CheckFindings,
     pub version: Version,
 }
 

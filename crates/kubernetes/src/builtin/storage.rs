@@ -109,7 +109,7 @@ pub(super) fn volume(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
             });
         }
     }
-    let sources: Vec<&crate::document::Entry> =
+    let sources: Vec<&crate::document::MapEntry> =
         spec.entries().iter().filter(|entry| !NOT_SOURCES.contains(&&*entry.key) && !entry.node.is_null()).collect();
     match sources[..] {
         [] => cx.wrong_key(at, "a volume needs a source, such as csi, nfs or hostPath"),

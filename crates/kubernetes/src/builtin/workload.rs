@@ -234,7 +234,7 @@ fn stateful(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
 
 /// The template with additional volumes of these names, so that they can be mounted.
 fn with_volumes(template: Option<&Node>, names: &[&str]) -> Option<Node> {
-    use crate::document::Entry;
+    use crate::document::MapEntry;
     if names.is_empty() {
         return None;
     }
@@ -248,16 +248,16 @@ fn with_volumes(template: Option<&Node>, names: &[&str]) -> Option<Node> {
         .flat_map(|entry| entry.node.items().iter().filter_map(|volume| volume.text("name").map(str::to_owned)))
         .collect();
     let volume = |name: &&str| {
-        let key = Entry { key: "name".into(), node: Node::new(Value::Str((**name).into())) };
+        let key = MapEntry { key: "name".into(), node: Node::new(Value::Str((**name).into())) };
         Node::new(Value::Map(vec![key]))
     };
     let mut seen = HashSet::new();
     let mut is_new = |name: &str| seen.insert(name.to_owned()) && !known.iter().any(|other| other == name);
     let added: Vec<Node> = names.iter().filter(|name| is_new(name)).map(volume).collect();
     match fields.iter_mut().find(|entry| entry.key == "volumes") {
-        Some(Entry { node: Node { value: Value::List(volumes), .. }, .. }) => volumes.extend(added),
+        Some(MapEntry { node: Node { value: Value::List(volumes), .. }, .. }) => volumes.extend(added),
         Some(entry) => entry.node.value = Value::List(added),
-        None => fields.push(Entry { key: "volumes".into(), node: Node::new(Value::List(added)) }),
+        None => fields.push(MapEntry { key: "volumes".into(), node: Node::new(Value::List(added)) }),
     }
     Some(template)
 }

@@ -9,7 +9,7 @@ mod table;
 use std::sync::{Arc, OnceLock};
 
 use crate::document::Value;
-use crate::schema::{Additional, Field, Kind, ListType, Schema, SchemaId, Schemas};
+use crate::schema::{Additional, ListType, Property, Schema, SchemaId, Schemas, ValueType};
 use table::{Composite, KindRow, LifecycleRow};
 
 /// The oldest known version.
@@ -217,17 +217,17 @@ pub(crate) fn schema(id: SchemaId, version: Version) -> Schema {
     }
     let of = |id: u16| SchemaId(id.into());
     match table::composite(at - table::definitions()) {
-        Composite::List(items) => Schema { items: Some(of(items)), ..Schema::of(Kind::Array) },
-        Composite::Set(items) => Schema { items: Some(of(items)), list: ListType::Set, ..Schema::of(Kind::Array) },
+        Composite::List(items) => Schema { items: Some(of(items)), ..Schema::of(ValueType::Array) },
+        Composite::Set(items) => Schema { items: Some(of(items)), list: ListType::Set, ..Schema::of(ValueType::Array) },
         Composite::ListMap(items, keys) => {
             let list = ListType::Map(keys.split(',').map(Arc::from).collect());
-            Schema { items: Some(of(items)), list, ..Schema::of(Kind::Array) }
+            Schema { items: Some(of(items)), list, ..Schema::of(ValueType::Array) }
         }
-        Composite::Map(values) => Schema { additional: Additional::Of(of(values)), ..Schema::of(Kind::Object) },
+        Composite::Map(values) => Schema { additional: Additional::Of(of(values)), ..Schema::of(ValueType::Object) },
         Composite::Text(values, default) => Schema {
             enumeration: values.split('|').filter(|value| !value.is_empty()).map(text).collect(),
             default: Some(default).filter(|default| !default.is_empty()).map(text),
-            ..Schema::of(Kind::String)
+            ..Schema::of(ValueType::String)
         },
     }
 }
@@ -238,13 +238,13 @@ fn text(text: &str) -> Value {
 
 /// The schema of a definition; an empty object in versions that do not have it.
 fn object(definition: usize, version: Version) -> Schema {
-    let mut schema = Schema::of(Kind::Object);
+    let mut schema = Schema::of(ValueType::Object);
     for row in table::fields(definition, version.0) {
         let name: Arc<str> = table::string(row.name).into();
         if row.is_required {
             schema.required.push(name.clone());
         }
-        schema.fields.push(Field { name, schema: SchemaId(row.schema.into()) });
+        schema.fields.push(Property { name, schema: SchemaId(row.schema.into()) });
     }
     schema
 }

@@ -17,7 +17,7 @@ pub use template::template;
 
 use crate::budget::{self, Budget};
 use crate::compat;
-use crate::evaluate::{Outcome, Sizing, Status, complete_cpu, evaluate_within};
+use crate::evaluate::{RuleOutcome, Sizing, Status, complete_cpu, evaluate_within};
 use crate::instancetype;
 use crate::jsonpath::eval;
 use crate::rules::{self, EntryState, Rules, Unreadable};
@@ -210,7 +210,7 @@ fn unchecked(why: String) -> (Verdict, Vec<String>) {
 /// A VM as rules see it, and the outcomes.
 struct EvaluatedVm {
     vm: Value,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<RuleOutcome>,
 }
 
 /// Evaluates rules on a VM; `None` if the time limit was reached before.
@@ -232,7 +232,7 @@ fn seen(rules: &Rules, vm: &Value, surroundings: &dyn Surroundings, budget: &Bud
 }
 
 /// The verdict on a VM; `was_so` returns whether an outcome, by its index, was the same before.
-fn verdict(outcomes: &[Outcome], was_so: impl Fn(usize) -> bool) -> (Verdict, Vec<String>) {
+fn verdict(outcomes: &[RuleOutcome], was_so: impl Fn(usize) -> bool) -> (Verdict, Vec<String>) {
     let mut causes = Vec::new();
     let mut warnings = Vec::new();
     for (number, outcome) in outcomes.iter().enumerate() {
@@ -266,7 +266,7 @@ fn was_so(number: usize, rules: &Rules, now: &EvaluatedVm, before: &EvaluatedVm)
 }
 
 /// The message of a rule with its detail.
-fn told(outcome: &Outcome) -> String {
+fn told(outcome: &RuleOutcome) -> String {
     match (outcome.message.as_str(), outcome.rule.as_str()) {
         ("", "") => outcome.detail.clone(),
         ("", rule) => format!("rule {rule}: {}", outcome.detail),

@@ -2,14 +2,14 @@
 //!
 //! The reference walks Go structs, where every field that is not a pointer exists and a nil pointer
 //! is a result; the specification is about JSON, where absent values do not exist, except scalars
-//! with a default. Both are one walk over pairs of a JSON value and its [`Field`], in one of three
+//! with a default. Both are one walk over pairs of a JSON value and its [`VmField`], in one of three
 //! [`World`]s.
 
 use std::cmp::Ordering;
 
-use super::{Filter, Literal, Path, Slice, Step, TemplatePart};
+use super::{Filter, JsonPath, JsonPathStep, Literal, Slice, TemplatePart};
 use crate::budget::{Budget, Exhausted};
-use crate::schema::{self, Field, FieldKind};
+use crate::schema::{self, FieldKind, VmField};
 use crate::value::Value;
 
 /// Maximum values that one path may visit, so that nested unions and descents end.
@@ -33,7 +33,7 @@ pub struct PathResult<'a> {
     /// What was found.
     pub seen: FoundValue<'a>,
     /// Its field, if it is in the table.
-    pub field: Option<&'static Field>,
+    pub field: Option<&'static VmField>,
     /// The value itself; if it is not given, the innermost given value around it.
     pub near: Option<&'a Value>,
 }
@@ -71,7 +71,7 @@ impl Missing {
 }
 
 /// Whether a path has the same results in two VMs, or none in both.
-pub(crate) fn selects_same(path: &Path, one: &Value, other: &Value) -> bool {
+pub(crate) fn selects_same(path: &JsonPath, one: &Value, other: &Value) -> bool {
     match (find(path, one, World::Specification), find(path, other, World::Specification)) {
         (Ok(one), Ok(other)) => one.iter().map(|item| item.seen).eq(other.iter().map(|item| item.seen)),
         (Err(_), Err(_)) => true,
@@ -80,13 +80,13 @@ pub(crate) fn selects_same(path: &Path, one: &Value, other: &Value) -> bool {
 }
 
 /// All results of a path on a VM, in order.
-pub fn find<'a>(path: &'a Path, vm: &'a Value, world: World) -> Result<Vec<PathResult<'a>>, Missing> {
+pub fn find<'a>(path: &'a JsonPath, vm: &'a Value, world: World) -> Result<Vec<PathResult<'a>>, Missing> {
     find_within(path, vm, world, &Budget::default())
 }
 
 /// All results of a path on a VM, in order, within a budget.
 pub fn find_within<'a>(
-    path: &'a Path,
+    path: &'a JsonPath,
     vm: &'a Value,
     world: World,
     budget: &Budget<'_>,
@@ -101,7 +101,7 @@ pub fn find_within<'a>(
 }
 
 impl PathWalk {
-    fn find<'a>(&mut self, path: &'a Path, vm: &'a Value) -> Result<Vec<PathResult<'a>>, Missing> {
+    fn find<'a>(&mut self, path: &'a JsonPath, vm: &'a Value) -> Result<Vec<PathResult<'a>>, Missing> {
         let world = self.world;
         let seen = if world == World::ReferenceVm { FoundValue::Unset } else { FoundValue::Given(vm) };
         let root = PathResult { seen, field: Some(schema::vm()), near: Some(vm) };
@@ -125,12 +125,12 @@ impl PathWalk {
     }
 }
 
-fn last_name(path: &Path) -> String {
+fn last_name(path: &JsonPath) -> String {
     path.text.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
 impl<'a> PathResult<'a> {
-    fn given(value: &'a Value, field: Option<&'static Field>) -> PathResult<'a> {
+    fn given(value: &'a Value, field: Option<&'static VmField>) -> PathResult<'a> {
         PathResult { seen: FoundValue::Given(value), field, near: Some(value) }
     }
 
@@ -138,7 +138,7 @@ impl<'a> PathResult<'a> {
     /// but are no results.
     fn exists(&self) -> bool {
         match self.seen {
-            FoundValue::Unset => self.field.is_some_and(Field::has_default),
+            FoundValue::Unset => self.field.is_some_and(VmField::has_default),
             FoundValue::Nil => false,
             FoundValue::Given(value) => !value.is_null(),
             FoundValue::Literal(_) | FoundValue::Text(_) => true,
@@ -156,7 +156,11 @@ struct PathWalk {
 }
 
 impl PathWalk {
-    fn steps<'a>(&mut self, start: Vec<PathResult<'a>>, steps: &'a [Step]) -> Result<Vec<PathResult<'a>>, Missing> {
+    fn steps<'a>(
+        &mut self,
+        start: Vec<PathResult<'a>>,
+        steps: &'a [JsonPathStep],
+    ) -> Result<Vec<PathResult<'a>>, Missing> {
         let mut items = start;
         for step in steps {
             items = self.step(items, step)?;
@@ -178,19 +182,19 @@ impl PathWalk {
         }
     }
 
-    fn step<'a>(&mut self, items: Vec<PathResult<'a>>, step: &'a Step) -> Result<Vec<PathResult<'a>>, Missing> {
+    fn step<'a>(&mut self, items: Vec<PathResult<'a>>, step: &'a JsonPathStep) -> Result<Vec<PathResult<'a>>, Missing> {
         match step {
-            Step::Field(name) => {
+            JsonPathStep::Field(name) => {
                 let found: Vec<PathResult<'a>> = items.iter().filter_map(|item| self.field(item, name)).collect();
                 if found.is_empty() && !items.is_empty() {
                     return Err(Missing::Field(name.clone()));
                 }
                 Ok(found)
             }
-            Step::Wildcard => Ok(items.iter().flat_map(|item| self.contents(item)).collect()),
-            Step::Recursive => self.descend(items),
-            Step::Slice(slice) => self.slice(items, slice),
-            Step::Union(alternatives) => {
+            JsonPathStep::Wildcard => Ok(items.iter().flat_map(|item| self.contents(item)).collect()),
+            JsonPathStep::Recursive => self.descend(items),
+            JsonPathStep::Slice(slice) => self.slice(items, slice),
+            JsonPathStep::Union(alternatives) => {
                 let mut found = Vec::new();
                 for steps in alternatives {
                     found.extend(self.steps(items.clone(), steps)?);
@@ -198,12 +202,12 @@ impl PathWalk {
                 }
                 Ok(found)
             }
-            Step::Filter(filter) => self.filter(items, filter),
-            Step::Literal(literal) => Ok(items
+            JsonPathStep::Filter(filter) => self.filter(items, filter),
+            JsonPathStep::Literal(literal) => Ok(items
                 .iter()
                 .map(|_| PathResult { seen: FoundValue::Literal(literal), field: None, near: None })
                 .collect()),
-            Step::Identifier(word) => Missing::other(format!("`{word}` is no step of a path")),
+            JsonPathStep::Identifier(word) => Missing::other(format!("`{word}` is no step of a path")),
         }
     }
 
@@ -243,7 +247,7 @@ impl PathWalk {
 
     /// Go: the struct decides what exists, by JSON name or Go name; unknown keys are
     /// dropped.
-    fn struct_field<'a>(&self, item: &PathResult<'a>, field: &'static Field, name: &str) -> Option<PathResult<'a>> {
+    fn struct_field<'a>(&self, item: &PathResult<'a>, field: &'static VmField, name: &str) -> Option<PathResult<'a>> {
         let given = match item.seen {
             FoundValue::Given(value) => Some(value),
             FoundValue::Unset => None,
@@ -269,7 +273,12 @@ impl PathWalk {
         Some(self.member(given.and_then(|value| value.get(child.name)), child, item.near))
     }
 
-    fn member<'a>(&self, value: Option<&'a Value>, field: &'static Field, parent: Option<&'a Value>) -> PathResult<'a> {
+    fn member<'a>(
+        &self,
+        value: Option<&'a Value>,
+        field: &'static VmField,
+        parent: Option<&'a Value>,
+    ) -> PathResult<'a> {
         let allocated =
             self.world == World::ReferenceVm && (field.path.is_empty() || field.path.starts_with(".spec.domain"));
         let value = value.filter(|value| !value.is_null());
@@ -290,7 +299,7 @@ impl PathWalk {
             (World::Struct | World::ReferenceVm, Some(field), FoundValue::Given(_) | FoundValue::Unset)
                 if field.kind == FieldKind::Object =>
             {
-                let get = |child: &Field| match item.seen {
+                let get = |child: &VmField| match item.seen {
                     FoundValue::Given(value) => value.get(child.name),
                     _ => None,
                 };
@@ -307,7 +316,7 @@ impl PathWalk {
 
     /// The items of a list, if this is one; empty for an absent list.
     fn list<'a>(&self, item: &PathResult<'a>) -> Option<Vec<PathResult<'a>>> {
-        let field = item.field.and_then(Field::item);
+        let field = item.field.and_then(VmField::item);
         match item.seen {
             FoundValue::Given(Value::Array(values)) => {
                 Some(values.iter().map(|value| PathResult::given(value, field)).collect())
@@ -492,7 +501,7 @@ impl PathResult<'_> {
 }
 
 /// The default of an unset scalar field.
-pub fn default(field: &Field) -> Option<Value> {
+pub fn default(field: &VmField) -> Option<Value> {
     match field.kind {
         FieldKind::String => Some(Value::from("")),
         FieldKind::Integer | FieldKind::Quantity | FieldKind::IntOrString => Some(Value::Int(0)),
@@ -513,7 +522,7 @@ mod tests {
 
     fn check(path: &str, expect: &str) {
         let vm = json::parse(VM).unwrap().to_value();
-        let path = Path::parse(&format!("jsonpath::{path}")).unwrap();
+        let path = JsonPath::parse(&format!("jsonpath::{path}")).unwrap();
         let shown = |world| match find(&path, &vm, world) {
             Ok(items) => items
                 .iter()
@@ -562,8 +571,8 @@ mod tests {
     fn exploding_paths_end() {
         let vm = json::parse(VM).unwrap().to_value();
         let union = format!("jsonpath::.spec.domain.devices.disks{}", "[0:1,0:1]".repeat(3));
-        assert!(find(&Path::parse(&union).unwrap(), &vm, World::Specification).is_err());
+        assert!(find(&JsonPath::parse(&union).unwrap(), &vm, World::Specification).is_err());
         let path = format!("jsonpath::{}", "...*".repeat(200));
-        let _ = find(&Path::parse(&path).unwrap(), &vm, World::Struct);
+        let _ = find(&JsonPath::parse(&path).unwrap(), &vm, World::Struct);
     }
 }

@@ -1,7 +1,7 @@
 //! kubectl's JSONPath dialect, as the `jsonpath::` paths of rules use it.
 //!
 //! It is not RFC 9535: a path is a template of literal text and `{…}` expressions, appended to `{.spec.template`; dots in
-//! keys are escaped by a backslash; filters have exactly one comparison. [`Path::parse`] parses one; `eval` evaluates it.
+//! keys are escaped by a backslash; filters have exactly one comparison. [`JsonPath::parse`] parses one; `eval` evaluates it.
 
 pub mod eval;
 mod parse;
@@ -16,7 +16,7 @@ pub(crate) const GLUE: &str = "{.spec.template";
 
 /// A parsed path.
 #[derive(Clone, Debug)]
-pub struct Path {
+pub struct JsonPath {
     /// The path without `jsonpath::` and one leading `$`, for messages.
     pub text: Box<str>,
     /// Text and expressions in order.
@@ -29,12 +29,12 @@ pub enum TemplatePart {
     /// Text outside braces; it is a separate result.
     Text(String),
     /// An expression, evaluated from the VM.
-    Expression(Vec<Step>),
+    Expression(Vec<JsonPathStep>),
 }
 
 /// One step of an expression.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Step {
+pub enum JsonPathStep {
     /// `.name`, `['name']`.
     Field(String),
     /// `.*`.
@@ -44,7 +44,7 @@ pub enum Step {
     /// `[1]`, `[1:3]`, `[::2]`, `[*]`.
     Slice(Slice),
     /// `[0,2]`, `['a','b']`.
-    Union(Vec<Vec<Step>>),
+    Union(Vec<Vec<JsonPathStep>>),
     /// `[?(@.name=='x')]`.
     Filter(Filter),
     /// A literal: it replaces the previous results.
@@ -70,11 +70,11 @@ pub struct Slice {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Filter {
     /// Left side.
-    pub left: Vec<Step>,
+    pub left: Vec<JsonPathStep>,
     /// `==`, `<`, …; `exists` without a right side. Any run of `!<>=` parses, as in kubectl.
     pub operator: String,
     /// Right side.
-    pub right: Vec<Step>,
+    pub right: Vec<JsonPathStep>,
 }
 
 /// A literal of an expression.
@@ -90,9 +90,9 @@ pub enum Literal {
     Text(String),
 }
 
-impl Path {
+impl JsonPath {
     /// Parses a string of a rule; it must begin with [`PREFIX`].
-    pub fn parse(text: &str) -> Result<Path, PathError> {
+    pub fn parse(text: &str) -> Result<JsonPath, PathError> {
         let Some(rest) = text.strip_prefix(PREFIX) else {
             return Err(PathError { offset: 0, go: "invalid JSONPath".to_owned() });
         };
@@ -101,14 +101,16 @@ impl Path {
             let in_rest = error.offset.saturating_sub(GLUE.len()).min(rest.len());
             PathError { offset: text.len() - rest.len() + in_rest, ..error }
         })?;
-        Ok(Path { text: rest.into(), parts })
+        Ok(JsonPath { text: rest.into(), parts })
     }
 
     /// The steps below `.spec.template`, if the path is a single expression below it.
-    pub fn steps(&self) -> Option<&[Step]> {
+    pub fn steps(&self) -> Option<&[JsonPathStep]> {
         match self.parts.as_slice() {
             [TemplatePart::Expression(steps)] => match steps.as_slice() {
-                [Step::Field(spec), Step::Field(template), rest @ ..] if spec == "spec" && template == "template" => {
+                [JsonPathStep::Field(spec), JsonPathStep::Field(template), rest @ ..]
+                    if spec == "spec" && template == "template" =>
+                {
                     Some(rest)
                 }
                 _ => None,
@@ -122,7 +124,7 @@ impl Path {
         self.steps()?
             .iter()
             .map(|step| match step {
-                Step::Field(name) => Some(name.as_str()),
+                JsonPathStep::Field(name) => Some(name.as_str()),
                 _ => None,
             })
             .collect()

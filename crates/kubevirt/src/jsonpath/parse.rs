@@ -3,7 +3,7 @@
 //! It accepts and rejects the same as kubectl, with the same messages. It uses loops where kubectl recurses, and limits
 //! nested expressions, so that no path exhausts the stack.
 
-use super::{Filter, Literal, Slice, Step, TemplatePart};
+use super::{Filter, JsonPathStep, Literal, Slice, TemplatePart};
 
 /// A syntax error of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,7 +57,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Parses steps up to the closing brace.
-    fn expression(&mut self) -> Result<Vec<Step>, PathError> {
+    fn expression(&mut self) -> Result<Vec<JsonPathStep>, PathError> {
         let mut steps = Vec::new();
         loop {
             let rest = self.rest();
@@ -70,11 +70,11 @@ impl<'a> Cursor<'a> {
                 continue;
             }
             if rest.starts_with("..") {
-                if steps.last() == Some(&Step::Recursive) {
+                if steps.last() == Some(&JsonPathStep::Recursive) {
                     return self.error("invalid multiple recursive descent");
                 }
                 self.at += 2;
-                steps.push(Step::Recursive);
+                steps.push(JsonPathStep::Recursive);
                 if self.rest().chars().next().is_some_and(alphanumeric) {
                     steps.push(self.field());
                 }
@@ -94,9 +94,9 @@ impl<'a> Cursor<'a> {
                     let end = rest.find(terminator).unwrap_or(rest.len());
                     self.at += end;
                     steps.push(match &rest[..end] {
-                        "true" => Step::Literal(Literal::Bool(true)),
-                        "false" => Step::Literal(Literal::Bool(false)),
-                        word => Step::Identifier(word.to_owned()),
+                        "true" => JsonPathStep::Literal(Literal::Bool(true)),
+                        "false" => JsonPathStep::Literal(Literal::Bool(false)),
+                        word => JsonPathStep::Identifier(word.to_owned()),
                     });
                 }
                 Some(c) => return self.error(format!("unrecognized character in action: {}", go_rune(c))),
@@ -105,7 +105,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A name up to the next unescaped terminator; backslashes are dropped.
-    fn field(&mut self) -> Step {
+    fn field(&mut self) -> JsonPathStep {
         let mut name = String::new();
         let mut chars = self.rest().char_indices();
         let mut end = self.rest().len();
@@ -125,25 +125,25 @@ impl<'a> Cursor<'a> {
         }
         let wildcard = &self.rest()[..end] == "*";
         self.at += end;
-        if wildcard { Step::Wildcard } else { Step::Field(name) }
+        if wildcard { JsonPathStep::Wildcard } else { JsonPathStep::Field(name) }
     }
 
-    fn number(&mut self) -> Result<Step, PathError> {
+    fn number(&mut self) -> Result<JsonPathStep, PathError> {
         let rest = self.rest();
         let sign = usize::from(rest.starts_with(['+', '-']));
         let end = rest[sign..].find(|c: char| c != '.' && !c.is_numeric()).map_or(rest.len(), |at| at + sign);
         let text = &rest[..end];
         self.at += end;
         if let Ok(int) = text.parse() {
-            return Ok(Step::Literal(Literal::Int(int)));
+            return Ok(JsonPathStep::Literal(Literal::Int(int)));
         }
         match text.parse() {
-            Ok(float) => Ok(Step::Literal(Literal::Float(float))),
+            Ok(float) => Ok(JsonPathStep::Literal(Literal::Float(float))),
             Err(_) => self.error(format!("cannot parse number {text}")),
         }
     }
 
-    fn quoted(&mut self, quote: char) -> Result<Step, PathError> {
+    fn quoted(&mut self, quote: char) -> Result<JsonPathStep, PathError> {
         let rest = self.rest();
         let bytes = rest.as_bytes();
         let mut end = 1;
@@ -158,14 +158,14 @@ impl<'a> Cursor<'a> {
         match unquote(&rest[1..end], quote) {
             Some(text) => {
                 self.at += end + 1;
-                Ok(Step::Literal(Literal::Text(text)))
+                Ok(JsonPathStep::Literal(Literal::Text(text)))
             }
             None => self.error(format!("unquote string {raw} error invalid syntax")),
         }
     }
 
     /// `[…]` without a filter: `*`, a union, a key, an index or a slice.
-    fn array(&mut self, steps: &mut Vec<Step>) -> Result<(), PathError> {
+    fn array(&mut self, steps: &mut Vec<JsonPathStep>) -> Result<(), PathError> {
         let rest = self.rest();
         let end = match rest.find([']', '\n']) {
             Some(at) if rest.as_bytes()[at] == b']' => at,
@@ -180,13 +180,13 @@ impl<'a> Cursor<'a> {
                 let parts = self.nested(&format!("{{[{}]}}", alternative.trim_matches(' ')))?;
                 Ok(first_expression(parts))
             });
-            steps.push(Step::Union(alternatives.collect::<Result<_, PathError>>()?));
+            steps.push(JsonPathStep::Union(alternatives.collect::<Result<_, PathError>>()?));
         } else if let Some(key) = inside.strip_prefix('\'').and_then(|key| key.strip_suffix('\''))
             && !key.contains('\'')
         {
             steps.extend(first_expression(self.nested(&format!("{{.{key}}}"))?));
         } else {
-            steps.push(Step::Slice(self.slice(inside)?));
+            steps.push(JsonPathStep::Slice(self.slice(inside)?));
         }
         self.at += end + 1;
         Ok(())
@@ -213,7 +213,7 @@ impl<'a> Cursor<'a> {
         Ok(Slice { start, end, single, step })
     }
 
-    fn filter(&mut self) -> Result<Step, PathError> {
+    fn filter(&mut self) -> Result<JsonPathStep, PathError> {
         let rest = self.rest();
         let bytes = rest.as_bytes();
         let mut at = 3;
@@ -244,7 +244,7 @@ impl<'a> Cursor<'a> {
             None => Filter { left: side(text)?, operator: "exists".to_owned(), right: Vec::new() },
         };
         self.at += at + 2;
-        Ok(Step::Filter(filter))
+        Ok(JsonPathStep::Filter(filter))
     }
 
     fn nested(&self, text: &str) -> Result<Vec<TemplatePart>, PathError> {
@@ -255,7 +255,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn first_expression(parts: Vec<TemplatePart>) -> Vec<Step> {
+fn first_expression(parts: Vec<TemplatePart>) -> Vec<JsonPathStep> {
     match parts.into_iter().next() {
         Some(TemplatePart::Expression(steps)) => steps,
         _ => Vec::new(),
@@ -327,10 +327,10 @@ fn unquote(text: &str, quote: char) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::jsonpath::{Path, Step};
+    use crate::jsonpath::{JsonPath, JsonPathStep};
 
     fn error(path: &str) -> String {
-        Path::parse(path).map_or_else(|error| error.go, |path| format!("{:?}", path.parts))
+        JsonPath::parse(path).map_or_else(|error| error.go, |path| format!("{:?}", path.parts))
     }
 
     #[test]
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn dots_split_keys_unless_escaped() {
-        let fields = |path: &str| Path::parse(path).unwrap().fields().map(|names| names.join("|"));
+        let fields = |path: &str| JsonPath::parse(path).unwrap().fields().map(|names| names.join("|"));
         assert_eq!(fields("jsonpath::.metadata.labels.a\\.b/c").as_deref(), Some("metadata|labels|a.b/c"));
         assert_eq!(fields("jsonpath::.metadata.labels['a\\.b/c']").as_deref(), Some("metadata|labels|a.b/c"));
         assert_eq!(fields("jsonpath::['a.b']").as_deref(), Some("a|b"));
@@ -375,11 +375,11 @@ mod tests {
             "jsonpath::[-]",
             "jsonpath::+",
         ] {
-            let _ = Path::parse(path);
+            let _ = JsonPath::parse(path);
         }
         let deep = format!("jsonpath::{}", "[?(@".repeat(10_000));
-        assert!(Path::parse(&deep).is_err());
-        let path = Path::parse(&format!("jsonpath::{}", ".a".repeat(100_000))).unwrap();
-        assert!(path.steps().unwrap().iter().all(|step| *step == Step::Field("a".to_owned())));
+        assert!(JsonPath::parse(&deep).is_err());
+        let path = JsonPath::parse(&format!("jsonpath::{}", ".a".repeat(100_000))).unwrap();
+        assert!(path.steps().unwrap().iter().all(|step| *step == JsonPathStep::Field("a".to_owned())));
     }
 }

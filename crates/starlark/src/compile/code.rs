@@ -28,7 +28,7 @@ pub(crate) type Reg = u16;
 /// The number of constants that can be operands.
 pub(crate) const CONSTANT_OPERANDS: u16 = 256;
 /// The index of an instruction.
-pub(crate) type Target = u32;
+pub(crate) type InstrIndex = u32;
 
 /// An instruction. `dst` is the register of the result.
 // One line each, so that the set reads like a table.
@@ -83,9 +83,9 @@ pub(crate) enum Instr {
     Compare { op: CompareOp, dst: Reg, x: Reg, y: Reg },
     CompareInt { op: CompareOp, dst: Reg, x: Reg, y: i16 },
 
-    Jump { to: Target },
-    JumpIf { x: Reg, to: Target },
-    JumpIfNot { x: Reg, to: Target },
+    Jump { to: InstrIndex },
+    JumpIf { x: Reg, to: InstrIndex },
+    JumpIfNot { x: Reg, to: InstrIndex },
     /// Jumps by `by` instructions if the comparison of the operands `x` and `y` is false.
     CompareJump { op: CompareOp, x: Reg, y: Reg, by: i16 },
     CompareIntJump { op: CompareOp, x: Reg, y: i16, by: i16 },
@@ -227,7 +227,7 @@ pub(crate) struct Code {
     pub(crate) cells: Box<[Reg]>,
     pub(crate) constants: Box<[Constant]>,
     pub(crate) names: Box<[Name]>,
-    pub(crate) shapes: Box<[Shape]>,
+    pub(crate) shapes: Box<[CallShape]>,
     /// The texts around the fields of literal formats.
     pub(crate) formats: Box<[Box<[Str]>]>,
     pub(crate) functions: Box<[Arc<Code>]>,
@@ -406,7 +406,7 @@ impl Shortcut {
 
 /// The registers after the callee: positional values, named values, then `*args` and `**kwargs`.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Shape {
+pub(crate) struct CallShape {
     pub(crate) positional: usize,
     pub(crate) names: Box<[Str]>,
     pub(crate) star: bool,

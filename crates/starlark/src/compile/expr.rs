@@ -3,7 +3,9 @@
 use ytterby_diag::Pos;
 use ytterby_text::Str;
 
-use super::{CONSTANT_OPERANDS, Compiled, Constant, FnCompiler, Instr, Reg, Shape, Shortcut, binary_instr, int_instr};
+use super::{
+    CONSTANT_OPERANDS, CallShape, Compiled, Constant, FnCompiler, Instr, Reg, Shortcut, binary_instr, int_instr,
+};
 use crate::Value;
 use crate::ast::{Arg, Clause, Comprehension, ComprehensionBody, Def, DictEntry, ExprId, ExprKind, Param};
 use crate::host::{BinaryOp, UnaryOp};
@@ -591,7 +593,7 @@ impl FnCompiler<'_> {
 
     /// Puts arguments into consecutive registers: positional, named, `*args`, `**kwargs`.
     pub(super) fn args(&mut self, args: &[Arg]) -> Compiled<u16> {
-        let mut shape = Shape::default();
+        let mut shape = CallShape::default();
         let mut names = Vec::new();
         // The resolver has checked that named arguments follow positional ones.
         for arg in args {

@@ -18,7 +18,7 @@ const EMPTY: u32 = 0;
 const GONE: u32 = u32::MAX;
 
 pub(crate) struct Table<V> {
-    entries: Vec<Entry<V>>,
+    entries: Vec<TableEntry<V>>,
     live: usize,
     /// Position of the first entry that may be live.
     head: usize,
@@ -29,9 +29,9 @@ pub(crate) struct Table<V> {
 }
 
 /// The result of a search: the position of the entry, or the hash of a missing key.
-type Found = Result<usize, u32>;
+type SearchResult = Result<usize, u32>;
 
-pub(crate) struct Entry<V> {
+pub(crate) struct TableEntry<V> {
     hash: u32,
     pair: Option<(Value, V)>,
 }
@@ -114,7 +114,7 @@ impl<V> Table<V> {
     }
 
     fn append(&mut self, hash: u32, key: Value, value: V) {
-        self.entries.push(Entry { hash, pair: Some((key, value)) });
+        self.entries.push(TableEntry { hash, pair: Some((key, value)) });
         self.live += 1;
         if self.index.is_empty() && self.entries.len() <= LINEAR {
             return;
@@ -162,7 +162,7 @@ impl<V> Table<V> {
 
     /// The position of the entry of a key. Most keys are strings or integers, whose comparisons are short and cannot fail.
     #[inline(always)]
-    fn find(&self, key: &Value) -> Result<Found, Error> {
+    fn find(&self, key: &Value) -> Result<SearchResult, Error> {
         if let Value::Str(key) = key
             && let Some(found) = self.find_short(key)
         {
@@ -172,7 +172,7 @@ impl<V> Table<V> {
     }
 
     #[inline(never)]
-    fn find_by_hash(&self, key: &Value) -> Result<Found, Error> {
+    fn find_by_hash(&self, key: &Value) -> Result<SearchResult, Error> {
         let hash = hash(key)?;
         let found = match key {
             Value::Str(key) => self.search(hash, |other| matches!(other, Value::Str(other) if other == key)),
@@ -188,10 +188,10 @@ impl<V> Table<V> {
 
     /// The same for a short string; `None` for a long one. Cannot fail, and looks first at the entry that was found last.
     #[inline(never)]
-    fn find_short(&self, key: &Str) -> Option<Found> {
+    fn find_short(&self, key: &Str) -> Option<SearchResult> {
         let last = self.last.get();
         if key.is_short()
-            && let Some(Entry { pair: Some((Value::Str(other), _)), .. }) = self.entries.get(last)
+            && let Some(TableEntry { pair: Some((Value::Str(other), _)), .. }) = self.entries.get(last)
             && other == key
         {
             return Some(Ok(last));
@@ -220,7 +220,7 @@ impl<V> Table<V> {
 
     #[inline(always)]
     fn search(&self, hash: u32, mut is_key: impl FnMut(&Value) -> bool) -> Option<usize> {
-        let mut is_found = |entry: &Entry<V>| match &entry.pair {
+        let mut is_found = |entry: &TableEntry<V>| match &entry.pair {
             Some((key, _)) => entry.hash == hash && is_key(key),
             None => false,
         };

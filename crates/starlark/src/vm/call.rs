@@ -6,7 +6,7 @@ use ytterby_text::{Str, budget};
 
 use super::bind::{bind, box_cells, fill_defaults, repeated, too_many, unknown_keyword};
 use super::iter::Iter;
-use crate::compile::{LinkedCode, Shape};
+use crate::compile::{CallShape, LinkedCode};
 use crate::error::fail;
 use crate::eval::CallFrame;
 use crate::value::{Dict, Function, Tuple};
@@ -175,7 +175,7 @@ fn clear_locals(code: &LinkedCode, stack: &mut [Value], base: usize, from: usize
 
 /// Collects the arguments of a call from registers, as described by `shape`.
 #[expect(clippy::type_complexity)]
-pub(super) fn gather(regs: &mut [Value], shape: &Shape) -> Result<(Vec<Value>, Vec<(Str, Value)>), Error> {
+pub(super) fn gather(regs: &mut [Value], shape: &CallShape) -> Result<(Vec<Value>, Vec<(Str, Value)>), Error> {
     let mut values = regs.iter_mut().map(Value::take);
     let mut next = || values.next().unwrap_or(Value::None);
     let mut positional: Vec<Value> = (0..shape.positional).map(|_| next()).collect();

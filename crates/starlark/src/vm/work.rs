@@ -11,7 +11,7 @@ use ytterby_text::Str;
 
 use super::call::gather;
 use super::iter::Iter;
-use crate::compile::{Capture, Instr, LinkedCode, Name, Reg, Shape};
+use crate::compile::{CallShape, Capture, Instr, LinkedCode, Name, Reg};
 use crate::error::fail;
 use crate::host::{BinaryOp, CompareOp, UnaryOp};
 use crate::ops::{self, sum};
@@ -642,7 +642,7 @@ pub(super) fn call_builtin1(
 
 /// Calls a value that is not a function of a program, with names, `*args` or `**kwargs`.
 #[inline(never)]
-pub(super) fn call_with_shape(eval: &mut Eval, regs: &mut [Value], base: Reg, shape: &Shape) -> Done {
+pub(super) fn call_with_shape(eval: &mut Eval, regs: &mut [Value], base: Reg, shape: &CallShape) -> Done {
     let callee = regs[at(base)].take();
     let (positional, named) = gather(&mut regs[at(base) + 1..], shape)?;
     regs[at(base)] = call_value(eval, &callee, Args { positional: &positional, named: &named })?;

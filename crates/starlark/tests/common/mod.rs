@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use ytterby_diag::{Cause, CodeProblem, Failure, FileId, Listing, ListingStyle, Pos, Source, Sources};
-use ytterby_starlark::{Eval, Exports, Limits, NoOps, Piece, Value, compile};
+use ytterby_starlark::{Eval, EvalLimits, Exports, NoOps, Piece, Value, compile};
 use ytterby_text::Str;
 
 /// What a program printed, and its error.
@@ -16,10 +16,10 @@ pub struct Outcome {
 
 /// Runs a file named `t.star`.
 pub fn run(code: &str) -> Outcome {
-    run_with(code, Limits::default())
+    run_with(code, EvalLimits::default())
 }
 
-pub fn run_with(code: &str, limits: Limits) -> Outcome {
+pub fn run_with(code: &str, limits: EvalLimits) -> Outcome {
     let sources = Sources::new();
     let file = sources.add(Source::new("t.star", code.as_bytes()));
     sources.set_listing(file, Listing::new(ListingStyle::Starlark));

@@ -52,18 +52,18 @@ pub struct ReadError {
     /// Where the reader stopped, in bytes.
     pub offset: usize,
     /// What is wrong there.
-    pub problem: Problem,
+    pub problem: JsonProblem,
     /// The last string before the problem, from its first quote to where the reader got in it.
     pub last_string: Range<usize>,
 }
 
 /// The ways in which a text fails to be JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Problem {
+pub enum JsonProblem {
     /// A byte that is not allowed at this place.
-    Unexpected(u8, Place),
+    Unexpected(u8, JsonContext),
     /// The text ends at this place.
-    End(Place),
+    End(JsonContext),
     /// The arrays and objects are nested deeper than the limit; this byte opens one more.
     Depth(u8),
     /// The run reached its memory or time limit; see [`crate::budget`].
@@ -72,7 +72,7 @@ pub enum Problem {
 
 /// Where a reader can stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum JsonContext {
     /// Before a value.
     Value,
     /// After the only value of the text.
@@ -101,11 +101,11 @@ pub enum Place {
     Hex,
 }
 
-impl Place {
+impl JsonContext {
     /// Whether Go accepts a space here. Go feeds a space to its reader when a text ends too early,
     /// and complains about that space in all other places.
     fn takes_space(self) -> bool {
-        use Place::*;
+        use JsonContext::*;
         match self {
             Value | AfterTopLevel | Key | AfterKey | AfterMember | AfterItem | String => true,
             Word(..) | Digits | Fraction | Exponent | Escape | Hex => false,
@@ -113,24 +113,24 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for JsonContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Place::Value => "looking for beginning of value",
-            Place::AfterTopLevel => "after top-level value",
-            Place::Key => "looking for beginning of object key string",
-            Place::AfterKey => "after object key",
-            Place::AfterMember => "after object key:value pair",
-            Place::AfterItem => "after array element",
-            Place::Word(word, at) => {
+            JsonContext::Value => "looking for beginning of value",
+            JsonContext::AfterTopLevel => "after top-level value",
+            JsonContext::Key => "looking for beginning of object key string",
+            JsonContext::AfterKey => "after object key",
+            JsonContext::AfterMember => "after object key:value pair",
+            JsonContext::AfterItem => "after array element",
+            JsonContext::Word(word, at) => {
                 return write!(f, "in literal {word} (expecting '{}')", &word[*at..=*at]);
             }
-            Place::Digits => "in numeric literal",
-            Place::Fraction => "after decimal point in numeric literal",
-            Place::Exponent => "in exponent of numeric literal",
-            Place::String => "in string literal",
-            Place::Escape => "in string escape code",
-            Place::Hex => "in \\u hexadecimal character escape",
+            JsonContext::Digits => "in numeric literal",
+            JsonContext::Fraction => "after decimal point in numeric literal",
+            JsonContext::Exponent => "in exponent of numeric literal",
+            JsonContext::String => "in string literal",
+            JsonContext::Escape => "in string escape code",
+            JsonContext::Hex => "in \\u hexadecimal character escape",
         })
     }
 }
@@ -138,11 +138,11 @@ impl fmt::Display for Place {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problem {
-            Problem::Unexpected(byte, place) => write!(f, "invalid character '{}' {place}", Shown(byte)),
-            Problem::End(place) if place.takes_space() => f.write_str("unexpected end of JSON input"),
-            Problem::End(place) => write!(f, "invalid character ' ' {place}"),
-            Problem::Depth(byte) => write!(f, "invalid character '{}' exceeded max depth", Shown(byte)),
-            Problem::Exceeded => f.write_str("a limit was reached"),
+            JsonProblem::Unexpected(byte, place) => write!(f, "invalid character '{}' {place}", Shown(byte)),
+            JsonProblem::End(place) if place.takes_space() => f.write_str("unexpected end of JSON input"),
+            JsonProblem::End(place) => write!(f, "invalid character ' ' {place}"),
+            JsonProblem::Depth(byte) => write!(f, "invalid character '{}' exceeded max depth", Shown(byte)),
+            JsonProblem::Exceeded => f.write_str("a limit was reached"),
         }
     }
 }
@@ -197,7 +197,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
                 complete = match self.open.pop() {
                     Some(open) => self.append(open, value)?,
                     None if self.at == self.text.len() => return Ok(value),
-                    None => return Err(self.problem(Place::AfterTopLevel)),
+                    None => return Err(self.problem(JsonContext::AfterTopLevel)),
                 };
             }
         }
@@ -210,7 +210,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         let start = self.at;
         let scalar = match self.peek() {
             Some(byte @ (b'[' | b'{')) if self.open.len() >= self.max_depth => {
-                return Err(self.error(Problem::Depth(byte)));
+                return Err(self.error(JsonProblem::Depth(byte)));
             }
             Some(b'[') => {
                 self.at += 1;
@@ -236,7 +236,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
             Some(b'f') => self.word("false", Scalar::Bool(false))?,
             Some(b'n') => self.word("null", Scalar::Null)?,
             Some(b'-' | b'0'..=b'9') => Scalar::Number(self.number()?),
-            _ => return Err(self.problem(Place::Value)),
+            _ => return Err(self.problem(JsonContext::Value)),
         };
         Ok(Some(self.build.scalar(scalar, start..self.at)))
     }
@@ -246,7 +246,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         // The content of strings and numbers is about as long as in the text, which was charged
         // before.
         if !budget::may_go_on(size_of::<B::Value>()) {
-            return Err(self.error(Problem::Exceeded));
+            return Err(self.error(JsonProblem::Exceeded));
         }
         match open {
             Open::Array(start, mut items) => {
@@ -254,7 +254,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
                 if self.take(b']') {
                     return Ok(Some(self.build.array(items, start..self.at)));
                 }
-                self.expect(b',', Place::AfterItem)?;
+                self.expect(b',', JsonContext::AfterItem)?;
                 self.open.push(Open::Array(start, items));
             }
             Open::Object(start, mut members, key) => {
@@ -262,7 +262,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
                 if self.take(b'}') {
                     return Ok(Some(self.build.object(members, start..self.at)));
                 }
-                self.expect(b',', Place::AfterMember)?;
+                self.expect(b',', JsonContext::AfterMember)?;
                 let key = self.key()?;
                 self.open.push(Open::Object(start, members, key));
             }
@@ -274,19 +274,19 @@ impl<'a, B: Build> Reader<'a, '_, B> {
     fn key(&mut self) -> Result<B::Key, ReadError> {
         self.skip_space();
         if self.peek() != Some(b'"') {
-            return Err(self.problem(Place::Key));
+            return Err(self.problem(JsonContext::Key));
         }
         let start = self.at;
         let text = self.string()?;
         let key = self.build.key(text, start..self.at);
         self.skip_space();
-        self.expect(b':', Place::AfterKey)?;
+        self.expect(b':', JsonContext::AfterKey)?;
         Ok(key)
     }
 
     fn word(&mut self, word: &'static str, meaning: Scalar<'a>) -> Result<Scalar<'a>, ReadError> {
         for (at, byte) in word.bytes().enumerate() {
-            self.expect(byte, Place::Word(word, at))?;
+            self.expect(byte, JsonContext::Word(word, at))?;
         }
         Ok(meaning)
     }
@@ -295,19 +295,19 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         let start = self.at;
         self.take(b'-');
         if !self.take(b'0') {
-            self.digits(Place::Digits)?;
+            self.digits(JsonContext::Digits)?;
         }
         if self.take(b'.') {
-            self.digits(Place::Fraction)?;
+            self.digits(JsonContext::Fraction)?;
         }
         if self.take(b'e') || self.take(b'E') {
             let _signed = self.take(b'+') || self.take(b'-');
-            self.digits(Place::Exponent)?;
+            self.digits(JsonContext::Exponent)?;
         }
         Ok(std::str::from_utf8(&self.text[start..self.at]).expect("signs, digits, points and letters are ASCII"))
     }
 
-    fn digits(&mut self, place: Place) -> Result<(), ReadError> {
+    fn digits(&mut self, place: JsonContext) -> Result<(), ReadError> {
         let count = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         if count == 0 {
             return Err(self.problem(place));
@@ -326,7 +326,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         }
         let mut out = head.to_vec();
         while !self.take(b'"') {
-            self.expect(b'\\', Place::String)?;
+            self.expect(b'\\', JsonContext::String)?;
             self.escape(&mut out)?;
             out.extend_from_slice(self.plain());
         }
@@ -356,7 +356,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
                 out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 return Ok(());
             }
-            _ => return Err(self.problem(Place::Escape)),
+            _ => return Err(self.problem(JsonContext::Escape)),
         };
         self.at += 1;
         out.push(byte);
@@ -387,7 +387,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
-            code = code << 4 | digit.ok_or_else(|| self.problem(Place::Hex))?;
+            code = code << 4 | digit.ok_or_else(|| self.problem(JsonContext::Hex))?;
             self.at += 1;
         }
         Ok(code)
@@ -409,16 +409,16 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         found
     }
 
-    fn expect(&mut self, byte: u8, place: Place) -> Result<(), ReadError> {
+    fn expect(&mut self, byte: u8, place: JsonContext) -> Result<(), ReadError> {
         if self.take(byte) { Ok(()) } else { Err(self.problem(place)) }
     }
 
     /// The error for a byte that is not allowed at this place, or for the end of the text.
-    fn problem(&self, place: Place) -> ReadError {
-        self.error(self.peek().map_or(Problem::End(place), |byte| Problem::Unexpected(byte, place)))
+    fn problem(&self, place: JsonContext) -> ReadError {
+        self.error(self.peek().map_or(JsonProblem::End(place), |byte| JsonProblem::Unexpected(byte, place)))
     }
 
-    fn error(&self, problem: Problem) -> ReadError {
+    fn error(&self, problem: JsonProblem) -> ReadError {
         ReadError { offset: self.at, problem, last_string: self.last_string.clone() }
     }
 }

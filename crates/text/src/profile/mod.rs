@@ -12,7 +12,7 @@ mod record;
 mod summary;
 
 pub use record::{Recording, Span, begin, enter, is_on, leave, line, phase, span, span_at, unwind};
-pub use summary::{Cost, Event, Place, Profile, SpanCost, Total};
+pub use summary::{Cost, Event, Profile, SourcePosition, SpanCost, Total};
 
 /// The kind of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::SpanKind;
-use super::summary::{Cost, Event, Place, Profile, SpanCost};
+use super::summary::{Cost, Event, Profile, SourcePosition, SpanCost};
 use crate::{Str, budget};
 
 /// Maximum nesting of spans. Deeper ones are charged to the innermost: with recursion the tree would grow with the
@@ -26,7 +26,7 @@ struct Recorder {
     /// The time, steps and bytes at the last event.
     last: Cost,
     profile: Profile,
-    numbers: HashMap<(Option<usize>, SpanKind, Option<Place>, Str), usize>,
+    numbers: HashMap<(Option<usize>, SpanKind, Option<SourcePosition>, Str), usize>,
     open: Vec<Open>,
     keeps_events: bool,
 }
@@ -35,7 +35,7 @@ struct Recorder {
 struct Open {
     span: usize,
     /// The current line of code in it.
-    line: Option<Place>,
+    line: Option<SourcePosition>,
     /// The cost when it began.
     start: Cost,
     /// The call depth of a function.
@@ -112,12 +112,12 @@ pub fn phase(name: &'static str) -> Option<Span> {
 
 /// Opens the span of something with a position in a source.
 #[inline]
-pub fn span_at(kind: SpanKind, place: Place, name: impl FnOnce() -> Str) -> Option<Span> {
+pub fn span_at(kind: SpanKind, place: SourcePosition, name: impl FnOnce() -> Str) -> Option<Span> {
     if is_on() { open(kind, Some(place), name()) } else { None }
 }
 
 #[cold]
-fn open(kind: SpanKind, place: Option<Place>, name: Str) -> Option<Span> {
+fn open(kind: SpanKind, place: Option<SourcePosition>, name: Str) -> Option<Span> {
     with(|recorder| {
         let height = recorder.open.len();
         recorder.enter(kind, place, name, None);
@@ -126,7 +126,7 @@ fn open(kind: SpanKind, place: Option<Place>, name: Str) -> Option<Span> {
 }
 
 /// Records that a function begins; `depth` is the number of active functions.
-pub fn enter(name: &Str, place: Place, depth: usize) {
+pub fn enter(name: &Str, place: SourcePosition, depth: usize) {
     with(|recorder| recorder.enter(SpanKind::Function, Some(place), name.clone(), Some(depth)));
 }
 
@@ -149,7 +149,7 @@ pub fn unwind(depth: usize) {
 }
 
 /// Records the line of code that runs next.
-pub fn line(place: Place) {
+pub fn line(place: SourcePosition) {
     with(|recorder| {
         recorder.charge();
         if let Some(open) = recorder.open.last_mut() {
@@ -182,7 +182,7 @@ impl Recorder {
         }
     }
 
-    fn enter(&mut self, kind: SpanKind, place: Option<Place>, name: Str, depth: Option<usize>) {
+    fn enter(&mut self, kind: SpanKind, place: Option<SourcePosition>, name: Str, depth: Option<usize>) {
         self.charge();
         let around = self.open.last();
         // Work in built-in functions belongs to the line that calls them.

@@ -8,7 +8,7 @@ use super::SpanKind;
 use crate::Str;
 
 /// A position in a source: the number of a file, and an offset.
-pub type Place = (u32, u32);
+pub type SourcePosition = (u32, u32);
 
 /// Used resources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct SpanCost {
     /// Its name: a path, the name of a function, the description of a rule.
     pub name: Str,
     /// Its position, if any.
-    pub place: Option<Place>,
+    pub place: Option<SourcePosition>,
     /// The index of its parent.
     pub parent: Option<usize>,
     /// How often it was opened.
@@ -73,7 +73,7 @@ pub struct Profile {
     /// The spans. Parents come before their children.
     pub spans: Vec<SpanCost>,
     /// The cost of each line of code, without the functions that it called.
-    pub lines: HashMap<Place, Cost>,
+    pub lines: HashMap<SourcePosition, Cost>,
     /// All single spans in the order in which they ended, if requested.
     pub events: Vec<Event>,
     /// The number of events omitted because of the limit.

@@ -5,7 +5,7 @@
 
 use ytterby_diag::{Edit, Help, Label, Part, Pos, Role, Safety, Span};
 
-use super::parser::{Kind, Parser};
+use super::parser::{CollectionKind, Parser};
 use super::{Failure, ReadError};
 
 /// The kind of mistake, if there is advice for it.
@@ -197,7 +197,7 @@ impl Parser<'_> {
 
     /// Where the innermost bracket opens that is not closed before `at`.
     fn open_bracket(&self, at: usize) -> Option<usize> {
-        let is_flow = |kind| matches!(kind, Kind::FlowMap | Kind::FlowArray);
+        let is_flow = |kind| matches!(kind, CollectionKind::FlowMap | CollectionKind::FlowArray);
         let frame = self.frames.iter().rev().find(|frame| is_flow(frame.kind))?;
         (self.flow_level > 0 && at > frame.start).then_some(frame.start)
     }

@@ -5,7 +5,7 @@
 
 use super::Failure;
 use super::advice::Mistake;
-use super::parser::{Candidate, Kind, Parser, Role, Step};
+use super::parser::{Candidate, CollectionKind, NodeRole, Parser, ParserStep};
 use super::properties::Properties;
 use super::scalars::Text;
 use crate::Scalar;
@@ -22,23 +22,23 @@ impl<'a> Parser<'a> {
     }
 
     /// Continues a map: reads the next key, or ends it.
-    pub(super) fn next_block_key(&mut self) -> Result<Step, Failure> {
+    pub(super) fn next_block_key(&mut self) -> Result<ParserStep, Failure> {
         loop {
             self.skip_to_token();
             if !self.quick_key() {
                 break;
             }
             if !self.quick_value() && !self.quick_map()? {
-                return Ok(Step::Node);
+                return Ok(ParserStep::Node);
             }
         }
         let in_column = self.at.column() as i32 == self.indent && self.key_allowed;
-        if self.top().role == Role::AfterKey {
+        if self.top().role == NodeRole::AfterKey {
             if in_column && self.at.byte() == b':' && self.at.is_blank_or_end(self.at.pos + 1) {
                 self.at.pos += 1;
                 self.value_at = self.at.pos;
-                self.top().role = Role::Value;
-                return Ok(Step::Node);
+                self.top().role = NodeRole::Value;
+                return Ok(ParserStep::Node);
             }
             self.value_is_absent()?;
         }
@@ -57,8 +57,8 @@ impl<'a> Parser<'a> {
             }
             self.at.pos += 1;
             self.value_at = self.at.pos;
-            self.top().role = Role::ExplicitKey;
-            return Ok(Step::Node);
+            self.top().role = NodeRole::ExplicitKey;
+            return Ok(ParserStep::Node);
         }
         let candidate = self.candidate();
         let mut properties = Properties::default();
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
         candidate: Option<Candidate>,
         outer: Properties<'a>,
         inner: Properties<'a>,
-    ) -> Result<Step, Failure> {
+    ) -> Result<ParserStep, Failure> {
         let start = self.value_at;
         if inner.is_empty() || !self.take_colon(candidate) {
             if self.flow_level == 0 {
@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Continues an array: reads the next item, or ends it.
-    pub(super) fn next_block_item(&mut self) -> Result<Step, Failure> {
+    pub(super) fn next_block_item(&mut self) -> Result<ParserStep, Failure> {
         loop {
             self.skip_to_token();
             if self.block_ends() {
@@ -116,16 +116,16 @@ impl<'a> Parser<'a> {
             if self.quick_item() {
                 continue;
             }
-            return Ok(if self.quick_item_map()? { Step::Next } else { Step::Node });
+            return Ok(if self.quick_item_map()? { ParserStep::Next } else { ParserStep::Node });
         }
-        if self.top().kind == Kind::IndentlessArray {
+        if self.top().kind == CollectionKind::IndentlessArray {
             return Ok(self.close());
         }
         Err(self.unexpected_item("did not find expected '-' indicator"))
     }
 
     /// Reads a node: the value of a key, an item of an array, a document's content.
-    pub(super) fn block_node(&mut self) -> Result<Step, Failure> {
+    pub(super) fn block_node(&mut self) -> Result<ParserStep, Failure> {
         let mut properties = Properties::default();
         // Properties on a separate line belong to the node; those on a key's line to the key.
         let mut outer = Properties::default();
@@ -152,12 +152,12 @@ impl<'a> Parser<'a> {
                 let properties = self.merge_properties(outer, properties)?;
                 let column = self.at.column() as i32;
                 if self.at.byte() == b'-' {
-                    self.push(Kind::BlockArray, Role::Item, self.at.pos, properties)?;
+                    self.push(CollectionKind::BlockArray, NodeRole::Item, self.at.pos, properties)?;
                 } else {
-                    self.push(Kind::BlockMap, Role::Key, self.at.pos, properties)?;
+                    self.push(CollectionKind::BlockMap, NodeRole::Key, self.at.pos, properties)?;
                 }
                 self.indent = column;
-                Ok(Step::Next)
+                Ok(ParserStep::Next)
             }
             b'|' | b'>' => {
                 let properties = self.merge_properties(outer, properties)?;
@@ -175,7 +175,11 @@ impl<'a> Parser<'a> {
     /// The empty node, or the array without indentation, at a position where no other node is
     /// possible.
     #[inline]
-    fn absent_block_node(&mut self, outer: Properties<'a>, inner: Properties<'a>) -> Result<Option<Step>, Failure> {
+    fn absent_block_node(
+        &mut self,
+        outer: Properties<'a>,
+        inner: Properties<'a>,
+    ) -> Result<Option<ParserStep>, Failure> {
         let column = self.at.column() as i32;
         if column > self.indent && column > 0 && !self.at.at_end() {
             return Ok(None);
@@ -190,12 +194,12 @@ impl<'a> Parser<'a> {
             match self.frames.last().map(|frame| frame.kind) {
                 // A block scalar cannot be a key, so it is the value even here.
                 _ if matches!(self.at.byte(), b'|' | b'>') => return Ok(None),
-                Some(Kind::BlockMap) if entry => {
+                Some(CollectionKind::BlockMap) if entry => {
                     let properties = self.merge_properties(outer, inner)?;
-                    self.push(Kind::IndentlessArray, Role::Item, self.at.pos, properties)?;
-                    return Ok(Some(Step::Next));
+                    self.push(CollectionKind::IndentlessArray, NodeRole::Item, self.at.pos, properties)?;
+                    return Ok(Some(ParserStep::Next));
                 }
-                Some(Kind::BlockArray) if !entry && outer.is_empty() && inner.is_empty() => {
+                Some(CollectionKind::BlockArray) if !entry && outer.is_empty() && inner.is_empty() => {
                     return Err(self.unexpected_item("did not find expected node content"));
                 }
                 _ if matches!(self.at.byte(), b']' | b'}' | b',') => {
@@ -209,7 +213,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A node without any text.
-    pub(super) fn empty(&mut self, properties: Properties<'a>) -> Result<Step, Failure> {
+    pub(super) fn empty(&mut self, properties: Properties<'a>) -> Result<ParserStep, Failure> {
         self.buffer.clear();
         let value = match properties.tag {
             None => Scalar::Null,
@@ -225,7 +229,7 @@ impl<'a> Parser<'a> {
         candidate: Option<Candidate>,
         outer: Properties<'a>,
         inner: Properties<'a>,
-    ) -> Result<Step, Failure> {
+    ) -> Result<ParserStep, Failure> {
         let start = self.at.pos;
         let (text, end, style) = match self.at.byte() {
             b'"' => (self.quoted()?, self.at.pos, Style::DoubleQuoted),
@@ -260,8 +264,8 @@ impl<'a> Parser<'a> {
             return Err(self.missing_colon(candidate, "did not find expected key"));
         }
         let properties = self.merge_properties(outer, inner)?;
-        let merge =
-            matches!(self.role(), Some(Role::Key | Role::ExplicitKey)) && self.is_merge(text, style, properties);
+        let merge = matches!(self.role(), Some(NodeRole::Key | NodeRole::ExplicitKey))
+            && self.is_merge(text, style, properties);
         let value = if merge { Scalar::Null } else { self.meaning(text, style, properties) };
         let step = self.scalar(value, start, end, style, properties)?;
         if merge {
@@ -283,17 +287,17 @@ impl<'a> Parser<'a> {
         outer: Properties<'a>,
         key: Scalar,
         merge: bool,
-    ) -> Result<Step, Failure> {
+    ) -> Result<ParserStep, Failure> {
         if self.flow_level > 0 {
-            if self.top().kind == Kind::FlowArray {
-                self.push(Kind::FlowPair, Role::Key, candidate.pos, Properties::default())?;
+            if self.top().kind == CollectionKind::FlowArray {
+                self.push(CollectionKind::FlowPair, NodeRole::Key, candidate.pos, Properties::default())?;
             }
         } else if candidate.column as i32 > self.indent {
-            self.push(Kind::BlockMap, Role::Key, candidate.pos, outer)?;
+            self.push(CollectionKind::BlockMap, NodeRole::Key, candidate.pos, outer)?;
             self.indent = candidate.column as i32;
         }
         self.begin_map_item(key, candidate.pos, candidate.line, merge);
-        self.top().role = Role::Value;
-        if self.flow_level > 0 { self.flow_value() } else { Ok(Step::Node) }
+        self.top().role = NodeRole::Value;
+        if self.flow_level > 0 { self.flow_value() } else { Ok(ParserStep::Node) }
     }
 }

@@ -10,7 +10,7 @@ use ytterby_diag::{Edit, Help, Part, Pos, Safety, Span};
 use ytterby_text::spelling::nearest;
 
 use super::errors::Ahead;
-use super::parser::{Candidate, Frame, Parser, Role, Step};
+use super::parser::{Candidate, Frame, NodeRole, Parser, ParserStep};
 use super::properties::{Properties, Tag};
 use super::scalars::Text;
 use super::{Failure, MAX_ALIAS_NODES, MAX_DEPTH, ReadError};
@@ -75,7 +75,7 @@ impl<'a> Parser<'a> {
         self.frames.last_mut().expect("inside a collection")
     }
 
-    pub(super) fn role(&self) -> Option<Role> {
+    pub(super) fn role(&self) -> Option<NodeRole> {
         self.frames.last().map(|frame| frame.role)
     }
 
@@ -109,25 +109,25 @@ impl<'a> Parser<'a> {
         end: usize,
         style: Style,
         properties: Properties<'a>,
-    ) -> Result<Step, Failure> {
+    ) -> Result<ParserStep, Failure> {
         self.content_end = end;
         let role = self.role();
-        if let Some(Role::Key | Role::ExplicitKey) = role {
+        if let Some(NodeRole::Key | NodeRole::ExplicitKey) = role {
             self.anchor_scalar(properties, &value, start, end, style);
             let line =
                 self.at.line - self.at.text[start..self.at.pos].iter().filter(|&&byte| byte == b'\n').count() as u32;
             self.begin_map_item(value, start, line, false);
-            if role == Some(Role::Key) {
+            if role == Some(NodeRole::Key) {
                 self.value_is_absent()?;
             } else {
-                self.top().role = Role::AfterKey;
+                self.top().role = NodeRole::AfterKey;
             }
-            return Ok(Step::Next);
+            return Ok(ParserStep::Next);
         }
         let counted = self.anchors.counted;
         let id = self.node(Value::Scalar(value), start, end, style);
         self.close_anchor(properties, id, 0, counted);
-        Ok(Step::Done(id, 0))
+        Ok(ParserStep::Done(id, 0))
     }
 
     /// The key read last has no value.
@@ -141,9 +141,9 @@ impl<'a> Parser<'a> {
         let frame = self.frames.last_mut().expect("inside a collection");
         frame.height = frame.height.max(height);
         match frame.role {
-            Role::Item => self.open_array_items.last_mut().expect("the item was begun").value = id,
+            NodeRole::Item => self.open_array_items.last_mut().expect("the item was begun").value = id,
             _ => {
-                frame.role = Role::Key;
+                frame.role = NodeRole::Key;
                 if !std::mem::take(&mut frame.merge) {
                     self.open_map_items.last_mut().expect("the item was begun").value = id;
                 } else if let Value::Map(from, to) = self.tree.nodes[id.0 as usize].value {
@@ -274,7 +274,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the alias here; it is a key if a `:` follows.
-    pub(super) fn alias(&mut self, candidate: Option<Candidate>) -> Result<Step, Failure> {
+    pub(super) fn alias(&mut self, candidate: Option<Candidate>) -> Result<ParserStep, Failure> {
         let start = self.at.pos;
         let name = self.anchor_name()?;
         self.content_end = self.at.pos;
@@ -313,7 +313,7 @@ impl<'a> Parser<'a> {
         if self.frames.len() + height as usize > MAX_DEPTH {
             return Err(self.scan_error(&format!("collections are nested more than {MAX_DEPTH} levels deep")));
         }
-        if colon || matches!(self.role(), Some(Role::Key | Role::ExplicitKey)) {
+        if colon || matches!(self.role(), Some(NodeRole::Key | NodeRole::ExplicitKey)) {
             let key = self.key_of(id, height)?;
             let step = match candidate {
                 Some(candidate) if colon => self.simple_key(candidate, Properties::default(), key, false),
@@ -322,7 +322,7 @@ impl<'a> Parser<'a> {
             self.note_height(height);
             return step;
         }
-        Ok(Step::Done(id, height))
+        Ok(ParserStep::Done(id, height))
     }
 
     /// The error for an alias whose anchor does not exist.

@@ -1,6 +1,6 @@
 //! A position in the text, with its line.
 
-use super::valid::Shape;
+use super::valid::TextProperties;
 
 /// Walks over the text. Reading past the end returns 0, which no valid text contains.
 pub(super) struct Cursor<'a> {
@@ -14,7 +14,7 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// Begins at `pos`, after bytes that are not part of the content.
-    pub(super) fn new(text: &'a [u8], pos: usize, shape: Shape) -> Cursor<'a> {
+    pub(super) fn new(text: &'a [u8], pos: usize, shape: TextProperties) -> Cursor<'a> {
         Cursor { text, pos, line: 1, line_start: pos, line_feeds_only: shape.line_feeds_only }
     }
 

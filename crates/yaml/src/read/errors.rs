@@ -8,7 +8,7 @@
 use ytterby_diag::Span;
 
 use super::advice::Mistake;
-use super::parser::{Candidate, Kind, Parser};
+use super::parser::{Candidate, CollectionKind, Parser};
 use super::{Failure, ReadError};
 
 /// Whether to check the token after the next one, too.
@@ -108,10 +108,10 @@ impl Parser<'_> {
     pub(super) fn instead_of_end(&self) -> &'static str {
         match self.frames.last().map(|frame| frame.kind) {
             None => "did not find expected <document start>",
-            Some(Kind::BlockMap | Kind::IndentlessArray) => "did not find expected key",
-            Some(Kind::BlockArray) => "did not find expected '-' indicator",
-            Some(Kind::FlowMap) => "did not find expected ',' or '}'",
-            Some(Kind::FlowArray | Kind::FlowPair) => "did not find expected ',' or ']'",
+            Some(CollectionKind::BlockMap | CollectionKind::IndentlessArray) => "did not find expected key",
+            Some(CollectionKind::BlockArray) => "did not find expected '-' indicator",
+            Some(CollectionKind::FlowMap) => "did not find expected ',' or '}'",
+            Some(CollectionKind::FlowArray | CollectionKind::FlowPair) => "did not find expected ',' or ']'",
         }
     }
 

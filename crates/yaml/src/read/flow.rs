@@ -4,7 +4,7 @@
 //! collections is in the parser.
 
 use super::Failure;
-use super::parser::{Candidate, Kind, Parser, Role, Step};
+use super::parser::{Candidate, CollectionKind, NodeRole, Parser, ParserStep};
 use super::properties::Properties;
 
 impl<'a> Parser<'a> {
@@ -13,7 +13,7 @@ impl<'a> Parser<'a> {
         &mut self,
         candidate: Option<Candidate>,
         properties: Properties<'a>,
-    ) -> Result<Step, Failure> {
+    ) -> Result<ParserStep, Failure> {
         if self.has_to_be_key(candidate) {
             let place = (self.at.pos, self.at.line, self.at.line_start, self.key_allowed);
             if let Some(error) = self.colon_problem(candidate) {
@@ -21,18 +21,21 @@ impl<'a> Parser<'a> {
             }
             (self.at.pos, self.at.line, self.at.line_start, self.key_allowed) = place;
         }
-        let (kind, role) =
-            if self.at.byte() == b'[' { (Kind::FlowArray, Role::Item) } else { (Kind::FlowMap, Role::Key) };
+        let (kind, role) = if self.at.byte() == b'[' {
+            (CollectionKind::FlowArray, NodeRole::Item)
+        } else {
+            (CollectionKind::FlowMap, NodeRole::Key)
+        };
         self.push(kind, role, self.at.pos, properties)?;
         self.top().candidate = candidate;
-        self.pending.awaiting_item = kind == Kind::FlowArray;
+        self.pending.awaiting_item = kind == CollectionKind::FlowArray;
         self.flow_level += 1;
         self.at.pos += 1;
         self.key_allowed = true;
-        Ok(Step::Next)
+        Ok(ParserStep::Next)
     }
 
-    fn close_flow(&mut self) -> Result<Step, Failure> {
+    fn close_flow(&mut self) -> Result<ParserStep, Failure> {
         self.at.pos += 1;
         self.value_at = self.at.pos;
         self.flow_level -= 1;
@@ -40,7 +43,7 @@ impl<'a> Parser<'a> {
         self.pending.awaiting_item = false;
         let candidate = self.top().candidate;
         if self.take_colon(candidate) {
-            let Step::Done(id, height) = self.close() else { unreachable!("what closes is done") };
+            let ParserStep::Done(id, height) = self.close() else { unreachable!("what closes is done") };
             let key = self.key_of(id, height)?;
             let candidate = candidate.expect("only a candidate takes a colon");
             let step = self.simple_key(candidate, Properties::default(), key, false);
@@ -55,7 +58,7 @@ impl<'a> Parser<'a> {
 
     /// Goes to the next item of a collection that ends with `closing`; returns a step if it ends
     /// instead.
-    fn separator(&mut self, closing: u8, problem: &str) -> Result<Option<Step>, Failure> {
+    fn separator(&mut self, closing: u8, problem: &str) -> Result<Option<ParserStep>, Failure> {
         self.skip_to_token();
         if self.at.byte() == closing {
             return self.close_flow().map(Some);
@@ -79,7 +82,7 @@ impl<'a> Parser<'a> {
         Ok(None)
     }
 
-    pub(super) fn next_flow_item(&mut self) -> Result<Step, Failure> {
+    pub(super) fn next_flow_item(&mut self) -> Result<ParserStep, Failure> {
         loop {
             if let Some(step) = self.separator(b']', "did not find expected ',' or ']'")? {
                 return Ok(step);
@@ -92,14 +95,14 @@ impl<'a> Parser<'a> {
             }
         }
         if self.at.byte() == b'?' && !self.at.at_end() {
-            self.push(Kind::FlowPair, Role::ExplicitKey, self.at.pos, Properties::default())?;
+            self.push(CollectionKind::FlowPair, NodeRole::ExplicitKey, self.at.pos, Properties::default())?;
             return self.explicit_flow_key();
         }
-        Ok(Step::Node)
+        Ok(ParserStep::Node)
     }
 
-    pub(super) fn next_flow_key(&mut self) -> Result<Step, Failure> {
-        if self.top().role == Role::AfterKey {
+    pub(super) fn next_flow_key(&mut self) -> Result<ParserStep, Failure> {
+        if self.top().role == NodeRole::AfterKey {
             self.skip_to_token();
             if self.at.byte() == b':' {
                 return self.after_flow_colon();
@@ -113,31 +116,31 @@ impl<'a> Parser<'a> {
             if self.at.byte() == b'?' {
                 return self.explicit_flow_key();
             }
-            self.top().role = Role::Key;
+            self.top().role = NodeRole::Key;
             if !self.quick_flow_key() {
-                return Ok(Step::Node);
+                return Ok(ParserStep::Node);
             }
             self.at.pos += 1;
             let Some(id) = self.quick_flow_scalar(b'}') else { return self.flow_value() };
             self.open_map_items.last_mut().expect("the item was begun").value = id;
-            self.top().role = Role::Key;
+            self.top().role = NodeRole::Key;
         }
     }
 
     /// Reads the key after the `?` here.
-    fn explicit_flow_key(&mut self) -> Result<Step, Failure> {
+    fn explicit_flow_key(&mut self) -> Result<ParserStep, Failure> {
         self.at.pos += 1;
         self.value_at = self.at.pos;
         self.key_allowed = false;
-        self.top().role = Role::ExplicitKey;
+        self.top().role = NodeRole::ExplicitKey;
         self.skip_to_token();
         if matches!(self.at.byte(), b':' | b',' | b']' | b'}') {
             return self.empty(Properties::default());
         }
-        Ok(Step::Node)
+        Ok(ParserStep::Node)
     }
 
-    pub(super) fn after_pair_key(&mut self) -> Result<Step, Failure> {
+    pub(super) fn after_pair_key(&mut self) -> Result<ParserStep, Failure> {
         self.skip_to_token();
         if self.at.byte() == b':' {
             return self.after_flow_colon();
@@ -146,26 +149,26 @@ impl<'a> Parser<'a> {
         Ok(self.close())
     }
 
-    fn after_flow_colon(&mut self) -> Result<Step, Failure> {
+    fn after_flow_colon(&mut self) -> Result<ParserStep, Failure> {
         self.at.pos += 1;
         self.value_at = self.at.pos;
         self.key_allowed = false;
-        self.top().role = Role::Value;
+        self.top().role = NodeRole::Value;
         self.flow_value()
     }
 
     /// The value after a `:`, which may be absent.
-    pub(super) fn flow_value(&mut self) -> Result<Step, Failure> {
+    pub(super) fn flow_value(&mut self) -> Result<ParserStep, Failure> {
         self.skip_to_token();
-        let closing = if self.top().kind == Kind::FlowMap { b'}' } else { b']' };
+        let closing = if self.top().kind == CollectionKind::FlowMap { b'}' } else { b']' };
         if self.at.byte() == b',' || self.at.byte() == closing {
             return self.empty(Properties::default());
         }
-        Ok(Step::Node)
+        Ok(ParserStep::Node)
     }
 
     /// Reads a node inside of brackets.
-    pub(super) fn flow_node(&mut self) -> Result<Step, Failure> {
+    pub(super) fn flow_node(&mut self) -> Result<ParserStep, Failure> {
         self.skip_to_token();
         let candidate = self.candidate();
         let mut properties = Properties::default();

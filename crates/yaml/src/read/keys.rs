@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::parser::{Parser, Role, Step};
+use super::parser::{NodeRole, Parser, ParserStep};
 use super::{Failure, MAX_KEY_DEPTH};
 use crate::tree::Value;
 use crate::{ComplexKey, NodeId, Scalar};
@@ -13,19 +13,19 @@ use crate::{ComplexKey, NodeId, Scalar};
 impl Parser<'_> {
     /// Handles a collection that ended where a key is required.
     #[cold]
-    pub(super) fn collection_as_key(&mut self, id: NodeId, height: u32) -> Result<Step, Failure> {
+    pub(super) fn collection_as_key(&mut self, id: NodeId, height: u32) -> Result<ParserStep, Failure> {
         let key = self.key_of(id, height)?;
         let start = self.tree.nodes[id.0 as usize].start() as usize;
         let line = self.line_of(start);
         let role = self.role();
         self.note_height(height);
         self.begin_map_item(key, start, line, false);
-        if role == Some(Role::Key) {
+        if role == Some(NodeRole::Key) {
             self.value_is_absent()?;
         } else {
-            self.top().role = Role::AfterKey;
+            self.top().role = NodeRole::AfterKey;
         }
-        Ok(Step::Next)
+        Ok(ParserStep::Next)
     }
 
     /// A node as a key.

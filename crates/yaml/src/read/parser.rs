@@ -1,6 +1,6 @@
 //! The state of the parser, documents, and the code that block and flow style share.
 //!
-//! The main loop executes one [`Step`] at a time: read a node, add a complete node to the innermost
+//! The main loop executes one [`ParserStep`] at a time: read a node, add a complete node to the innermost
 //! collection, or continue that collection. The open collections are a stack of [`Frame`]s, so that
 //! deep nesting needs no recursion.
 
@@ -14,7 +14,7 @@ use super::cursor::Cursor;
 use super::errors::Ahead;
 use super::properties::{Properties, TagHandles};
 use super::scalars::Text;
-use super::valid::Shape;
+use super::valid::TextProperties;
 use super::{ByteOrderMark, Failure, MAX_DEPTH, ReadError, ReadOptions};
 use crate::resolve::{is_plain_string, resolve_strict};
 use crate::tree::{ArrayItem, Document, MapItem, Node, Style, Value};
@@ -65,8 +65,8 @@ pub(super) struct Parser<'a> {
 
 /// An open collection.
 pub(super) struct Frame<'a> {
-    pub(super) kind: Kind,
-    pub(super) role: Role,
+    pub(super) kind: CollectionKind,
+    pub(super) role: NodeRole,
     /// Whether the key was `<<`, so that the items of the value are merged.
     pub(super) merge: bool,
     /// In flow style: `[`, `{` or `,` was read, and an item or the end may follow.
@@ -89,7 +89,7 @@ pub(super) struct Frame<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum CollectionKind {
     BlockMap,
     BlockArray,
     /// An array whose `-` are in the column of the keys of the enclosing map.
@@ -102,7 +102,7 @@ pub(super) enum Kind {
 
 /// The role of the next node in its collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Role {
+pub(super) enum NodeRole {
     /// A key followed by `:`; in a flow map also without.
     Key,
     /// A key after `?`.
@@ -122,7 +122,7 @@ pub(super) struct Candidate {
 }
 
 /// What to do next.
-pub(super) enum Step {
+pub(super) enum ParserStep {
     /// Read a node for the innermost collection.
     Node,
     /// A node is complete: add it to the innermost collection.
@@ -146,7 +146,7 @@ pub(super) fn read(
     shared: Option<&Str>,
     file: FileId,
     options: &ReadOptions,
-    shape: Shape,
+    shape: TextProperties,
     quick: Quick,
 ) -> Result<Tree, Failure> {
     if text.len() > LONG && budget::text(4 * text.len()).is_err() {
@@ -259,20 +259,22 @@ impl<'a> Parser<'a> {
         }
         self.anchors.clear();
         self.indent = -1;
-        let mut step = Step::Node;
+        let mut step = ParserStep::Node;
         let value = loop {
             step = match step {
-                Step::Node if self.flow_level > 0 => self.flow_node()?,
-                Step::Node => self.block_node()?,
-                Step::Next => self.next()?,
-                Step::Done(id, height) => match self.frames.last() {
+                ParserStep::Node if self.flow_level > 0 => self.flow_node()?,
+                ParserStep::Node => self.block_node()?,
+                ParserStep::Next => self.next()?,
+                ParserStep::Done(id, height) => match self.frames.last() {
                     None => break id,
                     // Scalars and aliases are recognised as keys earlier, so this is a collection.
-                    Some(Frame { role: Role::Key | Role::ExplicitKey, .. }) => self.collection_as_key(id, height)?,
+                    Some(Frame { role: NodeRole::Key | NodeRole::ExplicitKey, .. }) => {
+                        self.collection_as_key(id, height)?
+                    }
                     Some(frame) => {
                         let kind = frame.kind;
                         self.take(id, height)?;
-                        if kind == Kind::FlowPair { self.close() } else { Step::Next }
+                        if kind == CollectionKind::FlowPair { self.close() } else { ParserStep::Next }
                     }
                 },
             };
@@ -286,16 +288,16 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn next(&mut self) -> Result<Step, Failure> {
+    fn next(&mut self) -> Result<ParserStep, Failure> {
         if self.is_stopped {
             return Err(self.scan_error(STOPPED));
         }
         match self.frames.last().expect("a step inside a collection has a frame").kind {
-            Kind::BlockMap => self.next_block_key(),
-            Kind::BlockArray | Kind::IndentlessArray => self.next_block_item(),
-            Kind::FlowMap => self.next_flow_key(),
-            Kind::FlowArray => self.next_flow_item(),
-            Kind::FlowPair => self.after_pair_key(),
+            CollectionKind::BlockMap => self.next_block_key(),
+            CollectionKind::BlockArray | CollectionKind::IndentlessArray => self.next_block_item(),
+            CollectionKind::FlowMap => self.next_flow_key(),
+            CollectionKind::FlowArray => self.next_flow_item(),
+            CollectionKind::FlowPair => self.after_pair_key(),
         }
     }
 
@@ -372,8 +374,8 @@ impl<'a> Parser<'a> {
 
     pub(super) fn push(
         &mut self,
-        kind: Kind,
-        role: Role,
+        kind: CollectionKind,
+        role: NodeRole,
         start: usize,
         properties: Properties<'a>,
     ) -> Result<(), Failure> {
@@ -382,8 +384,10 @@ impl<'a> Parser<'a> {
             return Err(self.scan_error(&message));
         }
         let base = match kind {
-            Kind::BlockMap | Kind::FlowMap | Kind::FlowPair => self.open_map_items.len(),
-            Kind::BlockArray | Kind::IndentlessArray | Kind::FlowArray => self.open_array_items.len(),
+            CollectionKind::BlockMap | CollectionKind::FlowMap | CollectionKind::FlowPair => self.open_map_items.len(),
+            CollectionKind::BlockArray | CollectionKind::IndentlessArray | CollectionKind::FlowArray => {
+                self.open_array_items.len()
+            }
         };
         self.open_anchor(properties);
         self.frames.push(Frame {
@@ -404,28 +408,28 @@ impl<'a> Parser<'a> {
     }
 
     /// Closes the innermost collection after the last content read.
-    pub(super) fn close(&mut self) -> Step {
+    pub(super) fn close(&mut self) -> ParserStep {
         let end = self.content_end.max(self.value_at);
         let frame = self.frames.pop().expect("a collection that ends was open");
         self.indent = frame.outer_indent;
         let (value, style) = match frame.kind {
-            Kind::BlockMap | Kind::FlowMap | Kind::FlowPair => {
+            CollectionKind::BlockMap | CollectionKind::FlowMap | CollectionKind::FlowPair => {
                 let from = self.tree.map_items.len() as u32;
                 self.tree.map_items.extend(self.open_map_items.drain(frame.base..));
-                let style = if frame.kind == Kind::BlockMap { Style::Block } else { Style::Flow };
+                let style = if frame.kind == CollectionKind::BlockMap { Style::Block } else { Style::Flow };
                 (Value::Map(from, self.tree.map_items.len() as u32), style)
             }
-            Kind::BlockArray | Kind::IndentlessArray | Kind::FlowArray => {
+            CollectionKind::BlockArray | CollectionKind::IndentlessArray | CollectionKind::FlowArray => {
                 let from = self.tree.array_items.len() as u32;
                 self.tree.array_items.extend(self.open_array_items.drain(frame.base..));
-                let style = if frame.kind == Kind::FlowArray { Style::Flow } else { Style::Block };
+                let style = if frame.kind == CollectionKind::FlowArray { Style::Flow } else { Style::Block };
                 (Value::Array(from, self.tree.array_items.len() as u32), style)
             }
         };
         let id = self.node(value, frame.start, end, style);
         let height = frame.height + 1;
         self.close_anchor(frame.properties, id, height, frame.counted);
-        Step::Done(id, height)
+        ParserStep::Done(id, height)
     }
 
     pub(super) fn node(&mut self, value: Value, start: usize, end: usize, style: Style) -> NodeId {

@@ -6,7 +6,7 @@
 //! save half of the instructions.
 
 use super::Failure;
-use super::parser::{Kind, Parser, Role};
+use super::parser::{CollectionKind, NodeRole, Parser};
 use super::properties::Properties;
 use crate::tree::{Style, Value};
 use crate::{NodeId, Scalar};
@@ -117,7 +117,7 @@ impl Parser<'_> {
             || self.at.column() as i32 != self.indent
             || !self.key_allowed
             || !self.quick
-            || self.top().role != Role::Key
+            || self.top().role != NodeRole::Key
         {
             return false;
         }
@@ -126,7 +126,7 @@ impl Parser<'_> {
             return false;
         }
         self.begin_map_item(self.resolved(start, end), start, self.at.line, false);
-        self.top().role = Role::Value;
+        self.top().role = NodeRole::Value;
         self.at.pos = end + 1;
         self.value_at = end + 1;
         self.key_allowed = false;
@@ -156,7 +156,7 @@ impl Parser<'_> {
         };
         let id = self.node(Value::Scalar(value), start, line.end, style);
         self.open_map_items.last_mut().expect("the item was begun").value = id;
-        self.top().role = Role::Key;
+        self.top().role = NodeRole::Key;
         self.go_to(line);
         true
     }
@@ -174,7 +174,7 @@ impl Parser<'_> {
             return Ok(false);
         }
         self.go_to(line);
-        self.push(Kind::BlockMap, Role::Key, self.at.pos, Properties::default())?;
+        self.push(CollectionKind::BlockMap, NodeRole::Key, self.at.pos, Properties::default())?;
         self.indent = column;
         Ok(true)
     }
@@ -202,7 +202,7 @@ impl Parser<'_> {
             return Ok(false);
         }
         self.at.pos = start;
-        self.push(Kind::BlockMap, Role::Key, start, Properties::default())?;
+        self.push(CollectionKind::BlockMap, NodeRole::Key, start, Properties::default())?;
         self.indent = self.at.column() as i32;
         Ok(true)
     }
@@ -296,7 +296,7 @@ impl Parser<'_> {
         }
         let Some(end) = key_end(text, start).filter(|&end| text[end + 1] == b' ') else { return false };
         self.begin_map_item(self.resolved(start, end), start, self.at.line, false);
-        self.top().role = Role::Value;
+        self.top().role = NodeRole::Value;
         self.at.pos = end + 1;
         self.value_at = end + 1;
         self.key_allowed = false;

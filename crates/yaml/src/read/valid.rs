@@ -6,13 +6,13 @@ use super::ReadError;
 
 /// Properties of the whole text that let the parser take short cuts.
 #[derive(Clone, Copy)]
-pub(super) struct Shape {
+pub(super) struct TextProperties {
     /// Only line feeds end lines: there is no CR, NEL, LS or PS.
     pub(super) line_feeds_only: bool,
 }
 
 /// Checks that a text can be read at all.
-pub(super) fn check(text: &[u8], file: FileId) -> Result<Shape, ReadError> {
+pub(super) fn check(text: &[u8], file: FileId) -> Result<TextProperties, ReadError> {
     if u32::try_from(text.len()).is_err() {
         return Err(ReadError::new("files of 4 GiB or more cannot be read", Span::new(file, 0, 0)));
     }
@@ -24,7 +24,7 @@ pub(super) fn check(text: &[u8], file: FileId) -> Result<Shape, ReadError> {
         cr |= byte == b'\r';
     }
     if !high && !control {
-        return Ok(Shape { line_feeds_only: !cr });
+        return Ok(TextProperties { line_feeds_only: !cr });
     }
     let mut odd = cr;
     let mut at = 0;
@@ -41,7 +41,7 @@ pub(super) fn check(text: &[u8], file: FileId) -> Result<Shape, ReadError> {
         odd |= matches!(value, 0x85 | 0x2028 | 0x2029);
         at += width;
     }
-    Ok(Shape { line_feeds_only: !odd })
+    Ok(TextProperties { line_feeds_only: !odd })
 }
 
 /// The error for a byte; the reference reports no line here.

@@ -33,9 +33,9 @@ pub struct JsonWriter {
     leaves: Vec<u8>,
     nodes: Vec<Node>,
     /// Items of closed collections.
-    items: Vec<Item>,
+    items: Vec<ObjectMember>,
     /// Items of open collections, and where those of each begin.
-    open_items: Vec<Item>,
+    open_items: Vec<ObjectMember>,
     open: Vec<usize>,
     problem: Option<String>,
 }
@@ -48,7 +48,7 @@ enum Node {
 }
 
 #[derive(Debug, Clone)]
-struct Item {
+struct ObjectMember {
     key: Str,
     node: usize,
 }
@@ -74,7 +74,7 @@ impl JsonWriter {
     /// Charges a collection that begins: its items, and their indentation.
     fn charge(&self, len: usize) {
         let line = self.options.indent.saturating_mul(self.open.len() + 1) + 8;
-        let item = size_of::<Node>() + size_of::<Item>();
+        let item = size_of::<Node>() + size_of::<ObjectMember>();
         budget::or_unwind(budget::text(len.saturating_mul(item + line)));
     }
 
@@ -98,7 +98,7 @@ impl JsonWriter {
         // In a map, the last key waits for its node.
         match self.open_items[base..].last_mut() {
             Some(item) if item.node == usize::MAX => item.node = id,
-            _ => self.open_items.push(Item { key: Str::EMPTY, node: id }),
+            _ => self.open_items.push(ObjectMember { key: Str::EMPTY, node: id }),
         }
     }
 
@@ -184,7 +184,7 @@ impl Sink for JsonWriter {
                 Str::EMPTY
             }
         };
-        self.open_items.push(Item { key, node: usize::MAX });
+        self.open_items.push(ObjectMember { key, node: usize::MAX });
     }
 
     fn end_map(&mut self) {

@@ -16,10 +16,10 @@ use ytterby_text::xml::escaped;
 use ytterby_yaml::write::YamlWriter;
 
 use super::markdown::json_text;
-use super::model::{Field, Model, When, model};
+use super::model::{DocumentedField, Model, When, model};
 use crate::node::{Node, Scalar};
 use crate::output::write_node;
-use crate::schema::{Example, Kind, Remark, Schema, Type};
+use crate::schema::{Example, Remark, ScalarType, Schema, Type};
 use crate::validate::{Described, Detail};
 use ytterby_diag::REDACTED;
 
@@ -140,7 +140,7 @@ impl Page {
     }
 
     /// The row of a field, in a group that stays open.
-    fn begin(&mut self, field: &Field, at: usize, steps: &Node) {
+    fn begin(&mut self, field: &DocumentedField, at: usize, steps: &Node) {
         let id = self.ids[at].clone();
         let out = &mut self.out;
         let _ = write!(
@@ -195,7 +195,7 @@ impl Page {
 }
 
 /// Whether a field is required if its map is present.
-fn is_required(field: &Field) -> bool {
+fn is_required(field: &DocumentedField) -> bool {
     field.required || field.lacks_default
 }
 
@@ -217,7 +217,7 @@ fn always_required(model: &Model) -> impl Iterator<Item = usize> {
 }
 
 /// The path from the field above: keys, and null for the step into an array.
-fn steps(field: &Field, above: Option<&Field>, model: &Model) -> Node {
+fn steps(field: &DocumentedField, above: Option<&DocumentedField>, model: &Model) -> Node {
     let rest = match above {
         Some(above) => without_shape(field.path.strip_prefix(&*above.path).unwrap_or(&field.path)),
         None if matches!(model.ty, Type::Array(_)) => &field.path,
@@ -243,7 +243,7 @@ fn without_shape(path: &str) -> &str {
 
 /// The value to copy into a values file for a selected field: the default, else the first example,
 /// else an empty value.
-fn value_to_copy(field: &Field) -> Node {
+fn value_to_copy(field: &DocumentedField) -> Node {
     let shown = |value: &&Node| !matches!(value, Node::Scalar(Scalar::Str(text)) if field.secret && *text == *REDACTED);
     let given = field.default.as_ref().or_else(|| field.examples.first().map(|example| &example.value));
     given.filter(shown).cloned().unwrap_or_else(|| empty(&field.ty))
@@ -251,14 +251,14 @@ fn value_to_copy(field: &Field) -> Node {
 
 fn empty(ty: &Type) -> Node {
     match ty {
-        Type::Scalar(Kind::String) => Node::str(""),
-        Type::Scalar(Kind::Int) => Node::Scalar(Scalar::Int(0)),
-        Type::Scalar(Kind::Float) => Node::Scalar(Scalar::Float(0.0)),
-        Type::Scalar(Kind::Bool) => Node::Scalar(Scalar::Bool(false)),
+        Type::Scalar(ScalarType::String) => Node::str(""),
+        Type::Scalar(ScalarType::Int) => Node::Scalar(Scalar::Int(0)),
+        Type::Scalar(ScalarType::Float) => Node::Scalar(Scalar::Float(0.0)),
+        Type::Scalar(ScalarType::Bool) => Node::Scalar(Scalar::Bool(false)),
         Type::Map(_) => super::keywords::map([]),
         Type::Array(_) => super::keywords::array([]),
         Type::Union(union) => union.members.first().map_or(Node::NULL, empty),
-        Type::Scalar(Kind::Null) | Type::Any | Type::Shapes(_) => Node::NULL,
+        Type::Scalar(ScalarType::Null) | Type::Any | Type::Shapes(_) => Node::NULL,
     }
 }
 
@@ -270,7 +270,7 @@ fn rules(out: &mut String, rules: &[Described]) {
 }
 
 /// Type, default and marks of a field, the link to it, and the checkbox that selects it.
-fn facts(out: &mut String, field: &Field, id: &str) {
+fn facts(out: &mut String, field: &DocumentedField, id: &str) {
     let null = if field.nullable { " or null" } else { "" };
     let _ = write!(out, "<div class=\"facts\"><span class=\"type\">{}{null}</span>", escaped(&field.type_name));
     if field.required {

@@ -1,8 +1,8 @@
 //! The annotations of an imported node, in order.
 
 use super::flat::Flat;
-use super::keywords::{Importer, Role, Types, is_true, text};
-use super::print::{Keys, Kind, Place, Sample, kind_of, literal, quoted};
+use super::keywords::{Importer, ItemRole, Types, is_true, text};
+use super::print::{ImportedNode, Keys, Sample, SampleKind, kind_of, literal, quoted};
 use super::rules::Validation;
 use crate::export::keywords::{array, map};
 use crate::node::{Node, Scalar};
@@ -11,11 +11,11 @@ impl Importer<'_> {
     /// Writes the annotations of a node.
     pub fn annotate(
         &mut self,
-        place: &mut Place,
+        place: &mut ImportedNode,
         flat: &mut Flat,
         types: &Types,
         path: &str,
-        role: Role,
+        role: ItemRole,
         validation: &mut Validation,
     ) {
         let mut lines = Vec::new();
@@ -27,19 +27,21 @@ impl Importer<'_> {
             }
         }
         match flat.remove("deprecated") {
-            Some(value) if is_true(&value) && role != Role::Document => lines.push("deprecated \"deprecated\"".into()),
+            Some(value) if is_true(&value) && role != ItemRole::Document => {
+                lines.push("deprecated \"deprecated\"".into())
+            }
             Some(value) if is_true(&value) => self.notes.unsupported("deprecated", path),
             _ => {}
         }
         lines.extend(self.examples(place, flat, path));
         lines.extend(type_lines(place, types));
         let has_default = self.default(place, flat, types, path, role, &mut lines);
-        let is_item = |required: bool| role == Role::Item { required };
+        let is_item = |required: bool| role == ItemRole::Item { required };
         if is_item(true) && !has_default {
             lines.push("required".to_owned());
         }
         let has_only_null = matches!(place.value, Sample::Scalar(Scalar::Null));
-        if place.besides.shapes.is_some() && !types.null && has_only_null && role != Role::Document {
+        if place.besides.shapes.is_some() && !types.null && has_only_null && role != ItemRole::Document {
             // The value null would make the node nullable.
             validation.flag("not_null");
         }
@@ -64,7 +66,7 @@ impl Importer<'_> {
         place.annotations.extend(lines);
     }
 
-    fn examples(&mut self, place: &Place, flat: &mut Flat, path: &str) -> Option<String> {
+    fn examples(&mut self, place: &ImportedNode, flat: &mut Flat, path: &str) -> Option<String> {
         let description = match flat.remove("x-example-description") {
             Some(Node::Scalar(Scalar::Str(text))) => Some(text.to_string()),
             _ => None,
@@ -99,11 +101,11 @@ impl Importer<'_> {
     /// there is one.
     fn default(
         &mut self,
-        place: &mut Place,
+        place: &mut ImportedNode,
         flat: &mut Flat,
         types: &Types,
         path: &str,
-        role: Role,
+        role: ItemRole,
         lines: &mut Vec<String>,
     ) -> bool {
         let Some(default) = flat.remove("default") else { return false };
@@ -117,7 +119,7 @@ impl Importer<'_> {
                 if place.besides.any || !scalar.is_null() {
                     *sample = scalar.clone();
                 }
-                if types.null && !scalar.is_null() && !place.besides.any && role != Role::ArrayItem {
+                if types.null && !scalar.is_null() && !place.besides.any && role != ItemRole::ArrayItem {
                     lines.extend(literal(&default).map(|text| format!("default {text}")));
                 }
                 true
@@ -125,7 +127,7 @@ impl Importer<'_> {
             (Node::Scalar(Scalar::Null), _) => true,
             (Node::Map(map), Sample::Map(_)) if map.is_empty() && types.count() == 1 && !types.null => true,
             (Node::Array(list), Sample::Array(_)) if list.items.is_empty() && types.count() == 1 && !types.null => true,
-            _ if role == Role::ArrayItem => {
+            _ if role == ItemRole::ArrayItem => {
                 self.notes.unsupported("default", path);
                 false
             }
@@ -143,7 +145,7 @@ impl Importer<'_> {
     }
 }
 
-fn type_lines(place: &Place, types: &Types) -> Vec<String> {
+fn type_lines(place: &ImportedNode, types: &Types) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(shapes) = &place.besides.shapes {
         lines.push(shapes.clone());
@@ -167,14 +169,14 @@ fn type_lines(place: &Place, types: &Types) -> Vec<String> {
 }
 
 /// Whether the sample and everything in it satisfy the rules.
-fn sample_is_valid(place: &Place, validation: &Validation) -> bool {
+fn sample_is_valid(place: &ImportedNode, validation: &Validation) -> bool {
     match &place.value {
         _ if place.besides.shapes.is_some() => false,
         _ if place.besides.any => true,
         Sample::Scalar(scalar) => validation.accepts(&Node::Scalar(scalar.clone())),
         Sample::Array(_) => validation.accepts(&array([])),
         Sample::Map(items) => {
-            let is_own = |place: &Place| place.besides.keys == Keys::Own;
+            let is_own = |place: &ImportedNode| place.besides.keys == Keys::Own;
             let has_own = items.iter().any(|(_, item)| is_own(item));
             let is_whole = items.iter().all(|(_, item)| !is_own(item) || !item.is_unsound);
             is_whole && (has_own || validation.accepts(&map([])))
@@ -183,13 +185,13 @@ fn sample_is_valid(place: &Place, validation: &Validation) -> bool {
 }
 
 /// A value as the node stores it: JSON does not distinguish 5 from 5.0.
-fn fitted(place: &Place, value: Node) -> Node {
-    let is = |kind: Kind| matches!(&place.value, Sample::Scalar(sample) if kind_of(sample) == Some(kind));
+fn fitted(place: &ImportedNode, value: Node) -> Node {
+    let is = |kind: SampleKind| matches!(&place.value, Sample::Scalar(sample) if kind_of(sample) == Some(kind));
     match value {
-        Node::Scalar(Scalar::Float(float)) if is(Kind::Int) && float.fract() == 0.0 && float.abs() < 9e15 => {
+        Node::Scalar(Scalar::Float(float)) if is(SampleKind::Int) && float.fract() == 0.0 && float.abs() < 9e15 => {
             Node::Scalar(Scalar::Int(float as i64))
         }
-        Node::Scalar(Scalar::Int(int)) if is(Kind::Float) && place.besides.kinds.is_empty() => {
+        Node::Scalar(Scalar::Int(int)) if is(SampleKind::Float) && place.besides.kinds.is_empty() => {
             Node::Scalar(Scalar::Float(int as f64))
         }
         other => other,

@@ -9,8 +9,8 @@ use ytterby_text::Str;
 
 use super::Notes;
 use super::flat::{Flat, flatten};
-use super::print::{Besides, File, Keys, Kind, Place, Sample, kind_of, literal, quoted};
-use super::recognise::{Found, Language};
+use super::print::{Besides, File, ImportedNode, Keys, Sample, SampleKind, kind_of, literal, quoted};
+use super::recognise::{Language, RecognisedSchema};
 use super::rules::{self, Validation};
 use super::shapes::{Alternatives, Names};
 use crate::node::{Map, MapItem, Node, Scalar, key_text};
@@ -20,7 +20,7 @@ use ytterby_diag::{Failure, Id};
 const MAX_PLACES: usize = 200_000;
 
 /// The schema file for a schema in another language.
-pub(super) fn file(document: &Node, found: &Found, notes: &mut Notes) -> Result<File, Failure> {
+pub(super) fn file(document: &Node, found: &RecognisedSchema, notes: &mut Notes) -> Result<File, Failure> {
     let mut importer = Importer {
         document,
         language: found.language,
@@ -31,7 +31,7 @@ pub(super) fn file(document: &Node, found: &Found, notes: &mut Notes) -> Result<
         shapes: Vec::new(),
         names: Names::default(),
     };
-    let root = importer.place(&found.schema, "", Role::Document)?;
+    let root = importer.place(&found.schema, "", ItemRole::Document)?;
     Ok(File { root, shapes: importer.shapes, uses_assert: importer.uses_assert })
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Importer<'a> {
     open: Vec<String>,
     places: usize,
     /// Functions that return shapes, in the order of their definition.
-    pub shapes: Vec<(String, Place)>,
+    pub shapes: Vec<(String, ImportedNode)>,
     pub names: Names,
 }
 
@@ -62,7 +62,7 @@ enum UnknownFields {
 
 /// The role of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum ItemRole {
     Document,
     Item { required: bool },
     FreeItem,
@@ -73,7 +73,7 @@ pub(super) enum Role {
 #[derive(Default)]
 pub(super) struct Types {
     pub null: bool,
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<SampleKind>,
     pub object: bool,
     pub array: bool,
 }
@@ -97,10 +97,10 @@ impl Types {
                 self.array = true;
                 return true;
             }
-            "string" => Kind::String,
-            "integer" => Kind::Int,
-            "number" => Kind::Float,
-            "boolean" => Kind::Bool,
+            "string" => SampleKind::String,
+            "integer" => SampleKind::Int,
+            "number" => SampleKind::Float,
+            "boolean" => SampleKind::Bool,
             _ => return false,
         };
         if !self.kinds.contains(&kind) {
@@ -111,7 +111,7 @@ impl Types {
 }
 
 impl Importer<'_> {
-    pub fn place(&mut self, schema: &Node, path: &str, role: Role) -> Result<Place, Failure> {
+    pub fn place(&mut self, schema: &Node, path: &str, role: ItemRole) -> Result<ImportedNode, Failure> {
         self.places += 1;
         if self.places > MAX_PLACES {
             return Err(Failure::new(
@@ -137,7 +137,7 @@ impl Importer<'_> {
         place
     }
 
-    fn described(&mut self, mut flat: Flat, path: &str, role: Role) -> Result<Place, Failure> {
+    fn described(&mut self, mut flat: Flat, path: &str, role: ItemRole) -> Result<ImportedNode, Failure> {
         let mut validation = Validation::default();
         let mut types = Types::default();
         let alternatives = self.alternatives(&mut flat, &mut types, path, &mut validation);
@@ -171,7 +171,7 @@ impl Importer<'_> {
             types.null = true;
         }
         if flat.remove("x-kubernetes-int-or-string").is_some_and(|value| is_true(&value)) {
-            types.kinds.extend([Kind::Int, Kind::String]);
+            types.kinds.extend([SampleKind::Int, SampleKind::String]);
         }
         let names_type = flat.get("type").is_some();
         match flat.remove("type") {
@@ -281,7 +281,7 @@ impl Importer<'_> {
         types: &mut Types,
         path: &str,
         validation: &mut Validation,
-    ) -> Result<Place, Failure> {
+    ) -> Result<ImportedNode, Failure> {
         let unknown_fields = match flat.remove("x-kubernetes-preserve-unknown-fields") {
             Some(value) if is_true(&value) => UnknownFields::Kept,
             _ => UnknownFields::Unsaid,
@@ -304,7 +304,7 @@ impl Importer<'_> {
             Sample::Map(self.items(flat, path, unknown_fields, validation)?)
         } else if types.array {
             let item = match flat.remove("items") {
-                Some(schema @ Node::Map(_)) => self.place(&schema, &format!("{path}[]"), Role::ArrayItem)?,
+                Some(schema @ Node::Map(_)) => self.place(&schema, &format!("{path}[]"), ItemRole::ArrayItem)?,
                 Some(Node::Scalar(Scalar::Bool(true))) | None => bare_any(),
                 Some(_) => {
                     self.notes.unsupported("items", path);
@@ -323,7 +323,11 @@ impl Importer<'_> {
             Sample::Scalar(sample)
         };
         let kinds = if types.count() == 1 && !types.kinds.is_empty() { Vec::new() } else { types.kinds.clone() };
-        Ok(Place { value, besides: Besides { null: types.null, kinds, ..Besides::default() }, ..Place::default() })
+        Ok(ImportedNode {
+            value,
+            besides: Besides { null: types.null, kinds, ..Besides::default() },
+            ..ImportedNode::default()
+        })
     }
 
     /// The items of a map: the named ones, those whose keys match a pattern, and the one for all
@@ -334,7 +338,7 @@ impl Importer<'_> {
         path: &str,
         unknown_fields: UnknownFields,
         validation: &mut Validation,
-    ) -> Result<Vec<(Scalar, Place)>, Failure> {
+    ) -> Result<Vec<(Scalar, ImportedNode)>, Failure> {
         let mut required = self.required(flat, path);
         let mut items = Vec::new();
         let mut refused = Vec::new();
@@ -346,7 +350,7 @@ impl Importer<'_> {
                     refused.push(item.key.clone());
                     continue;
                 }
-                let role = Role::Item { required: required.find(&item.key).is_some() };
+                let role = ItemRole::Item { required: required.find(&item.key).is_some() };
                 items.push((item.key.clone(), self.place(&item.value, &step(path, &item.key), role)?));
             }
             required.edit(|names| names.retain(|name| properties.get(&name.key).is_none()));
@@ -367,7 +371,7 @@ impl Importer<'_> {
         let additional = flat.remove("additionalProperties");
         let refuses_others = matches!(additional, Some(Node::Scalar(Scalar::Bool(false))));
         let others = match additional {
-            Some(schema @ Node::Map(_)) => Some(self.place(&schema, &format!("{path}.*"), Role::FreeItem)?),
+            Some(schema @ Node::Map(_)) => Some(self.place(&schema, &format!("{path}.*"), ItemRole::FreeItem)?),
             Some(Node::Scalar(Scalar::Bool(false))) => None,
             Some(_) => Some(bare_any()),
             None if unknown_fields == UnknownFields::Kept || (!is_closed && !has_patterns) => Some(bare_any()),
@@ -377,7 +381,7 @@ impl Importer<'_> {
         if takes_others {
             for key in refused {
                 let annotations = vec!["key expects=0".to_owned(), "type any=True".to_owned()];
-                items.push((key, Place { annotations, ..ANY }));
+                items.push((key, ImportedNode { annotations, ..ANY }));
             }
         }
         for name in required.iter() {
@@ -388,7 +392,7 @@ impl Importer<'_> {
                 // It is not declared otherwise, but required.
                 Scalar::Str(_) => {
                     let annotations = vec!["type any=True".to_owned(), "required".to_owned()];
-                    items.push((name.key.clone(), Place { annotations, is_unsound: true, ..ANY }));
+                    items.push((name.key.clone(), ImportedNode { annotations, is_unsound: true, ..ANY }));
                 }
                 _ => self.notes.unsupported("required", path),
             }
@@ -406,8 +410,8 @@ impl Importer<'_> {
     }
 
     /// The node for all items of one of `patternProperties`.
-    fn matching_items(&mut self, item: &MapItem, path: &str) -> Result<Option<Place>, Failure> {
-        let mut place = self.place(&item.value, &format!("{path}.*"), Role::FreeItem)?;
+    fn matching_items(&mut self, item: &MapItem, path: &str) -> Result<Option<ImportedNode>, Failure> {
+        let mut place = self.place(&item.value, &format!("{path}.*"), ItemRole::FreeItem)?;
         let Some(pattern) = rules::whole_key_pattern(&key_text(&item.key)) else {
             self.notes.unsupported("patternProperties", path);
             return Ok(None);
@@ -453,7 +457,7 @@ fn matching_keys(pattern: &str) -> String {
 }
 
 /// A node that accepts everything, to be annotated.
-pub(super) const ANY: Place = Place {
+pub(super) const ANY: ImportedNode = ImportedNode {
     annotations: Vec::new(),
     value: Sample::Scalar(Scalar::Null),
     besides: Besides { any: true, null: true, kinds: Vec::new(), keys: Keys::Own, shapes: None },
@@ -461,16 +465,16 @@ pub(super) const ANY: Place = Place {
 };
 
 /// A node that accepts everything, without further declarations.
-pub(super) fn bare_any() -> Place {
-    Place { annotations: vec!["type any=True".to_owned()], ..ANY }
+pub(super) fn bare_any() -> ImportedNode {
+    ImportedNode { annotations: vec!["type any=True".to_owned()], ..ANY }
 }
 
-fn zero(kind: Kind) -> Scalar {
+fn zero(kind: SampleKind) -> Scalar {
     match kind {
-        Kind::Bool => Scalar::Bool(false),
-        Kind::Int => Scalar::Int(0),
-        Kind::Float => Scalar::Float(0.0),
-        Kind::String => Scalar::from(""),
+        SampleKind::Bool => Scalar::Bool(false),
+        SampleKind::Int => Scalar::Int(0),
+        SampleKind::Float => Scalar::Float(0.0),
+        SampleKind::String => Scalar::from(""),
     }
 }
 

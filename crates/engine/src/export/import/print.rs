@@ -6,7 +6,7 @@ use crate::node::{MapItem, Node, Scalar, key_text};
 
 /// A node of the schema to write.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct ImportedNode {
     /// The text after `#@schema/` in each of its comments, in order.
     pub annotations: Vec<String>,
     pub value: Sample,
@@ -22,7 +22,7 @@ pub(super) struct Besides {
     pub any: bool,
     pub null: bool,
     /// The scalars of a union.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<SampleKind>,
     /// Whether the item represents other keys than its own.
     pub keys: Keys,
     /// The annotation with its shapes: `one-of config_1(), config_2()`.
@@ -38,7 +38,7 @@ pub(super) enum Keys {
     Matching,
 }
 
-impl Place {
+impl ImportedNode {
     /// Whether a value is allowed here. Keys that only a pattern accepts count as unknown.
     pub fn takes(&self, value: &Node) -> bool {
         crate::deep(|| match value {
@@ -74,37 +74,37 @@ impl Place {
 
 /// A kind of scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum SampleKind {
     Bool,
     Int,
     Float,
     String,
 }
 
-impl Kind {
+impl SampleKind {
     /// Its name in `@schema/type`.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Bool => "bool",
-            Kind::Int => "int",
-            Kind::Float => "float",
-            Kind::String => "string",
+            SampleKind::Bool => "bool",
+            SampleKind::Int => "int",
+            SampleKind::Float => "float",
+            SampleKind::String => "string",
         }
     }
 
     fn takes(self, scalar: &Scalar) -> bool {
-        kind_of(scalar).is_some_and(|kind| kind == self || (kind, self) == (Kind::Int, Kind::Float))
+        kind_of(scalar).is_some_and(|kind| kind == self || (kind, self) == (SampleKind::Int, SampleKind::Float))
     }
 }
 
 /// The kind of a scalar; `None` for null.
-pub(super) fn kind_of(scalar: &Scalar) -> Option<Kind> {
+pub(super) fn kind_of(scalar: &Scalar) -> Option<SampleKind> {
     match scalar {
         Scalar::Null | Scalar::Complex(_) => None,
-        Scalar::Bool(_) => Some(Kind::Bool),
-        Scalar::Int(_) | Scalar::UInt(_) => Some(Kind::Int),
-        Scalar::Float(_) => Some(Kind::Float),
-        Scalar::Str(_) => Some(Kind::String),
+        Scalar::Bool(_) => Some(SampleKind::Bool),
+        Scalar::Int(_) | Scalar::UInt(_) => Some(SampleKind::Int),
+        Scalar::Float(_) => Some(SampleKind::Float),
+        Scalar::Str(_) => Some(SampleKind::String),
     }
 }
 
@@ -112,8 +112,8 @@ pub(super) fn kind_of(scalar: &Scalar) -> Option<Kind> {
 #[derive(Debug)]
 pub(super) enum Sample {
     Scalar(Scalar),
-    Map(Vec<(Scalar, Place)>),
-    Array(Box<Place>),
+    Map(Vec<(Scalar, ImportedNode)>),
+    Array(Box<ImportedNode>),
 }
 
 impl Default for Sample {
@@ -125,9 +125,9 @@ impl Default for Sample {
 /// A schema file.
 #[derive(Debug, Default)]
 pub(super) struct File {
-    pub root: Place,
+    pub root: ImportedNode,
     /// Functions that return shapes; each may refer to those before it.
-    pub shapes: Vec<(String, Place)>,
+    pub shapes: Vec<(String, ImportedNode)>,
     /// Whether annotations use functions of `@ytt:assert`.
     pub uses_assert: bool,
 }
@@ -148,7 +148,7 @@ pub(super) fn print(file: &File) -> String {
     out
 }
 
-fn document(out: &mut String, root: &Place) {
+fn document(out: &mut String, root: &ImportedNode) {
     annotations(out, root, 0);
     out.push_str("---\n");
     match &root.value {
@@ -205,7 +205,7 @@ fn below(out: &mut String, value: &Sample, indent: usize) {
     }
 }
 
-fn annotations(out: &mut String, place: &Place, indent: usize) {
+fn annotations(out: &mut String, place: &ImportedNode, indent: usize) {
     for text in &place.annotations {
         margin(out, indent);
         out.push_str("#@schema/");

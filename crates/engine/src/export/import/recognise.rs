@@ -12,7 +12,7 @@ pub(super) enum Language {
 }
 
 /// A schema in a file.
-pub(super) struct Found {
+pub(super) struct RecognisedSchema {
     pub language: Language,
     pub schema: Node,
 }
@@ -22,7 +22,7 @@ const TELLING: [&str; 10] =
     ["$schema", "properties", "items", "$ref", "oneOf", "anyOf", "allOf", "enum", "$defs", "additionalProperties"];
 
 /// Finds the schema in a document.
-pub(super) fn schema(document: &Node, name: Option<&str>) -> Result<Found, Failure> {
+pub(super) fn schema(document: &Node, name: Option<&str>) -> Result<RecognisedSchema, Failure> {
     let Some(map) = document.as_map() else {
         return Err(unknown());
     };
@@ -31,7 +31,7 @@ pub(super) fn schema(document: &Node, name: Option<&str>) -> Result<Found, Failu
         _ => None,
     };
     if text("kind").as_deref() == Some("CustomResourceDefinition") {
-        return Ok(Found { language: Language::Crd, schema: version_of(map, name)? });
+        return Ok(RecognisedSchema { language: Language::Crd, schema: version_of(map, name)? });
     }
     if let Some(version) = text("openapi") {
         if !version.starts_with("3.") {
@@ -41,7 +41,7 @@ pub(super) fn schema(document: &Node, name: Option<&str>) -> Result<Found, Failu
             ));
         }
         let schemas = within(map, &["components", "schemas"]);
-        return Ok(Found { language: Language::OpenApi, schema: member(schemas, name, "schema")? });
+        return Ok(RecognisedSchema { language: Language::OpenApi, schema: member(schemas, name, "schema")? });
     }
     if let Some(version) = text("swagger") {
         return Err(Failure::new(
@@ -50,16 +50,19 @@ pub(super) fn schema(document: &Node, name: Option<&str>) -> Result<Found, Failu
         ));
     }
     if let Some(item) = map.get_str("openAPIV3Schema") {
-        return Ok(Found { language: Language::Crd, schema: item.value.clone() });
+        return Ok(RecognisedSchema { language: Language::Crd, schema: item.value.clone() });
     }
     if let (Some(name), None) = (name, text("openAPIV3Schema")) {
         let definitions = map.get_str("$defs").or_else(|| map.get_str("definitions"));
         let definitions = definitions.and_then(|item| item.value.as_map());
-        return Ok(Found { language: Language::JsonSchema, schema: member(definitions, Some(name), "definition")? });
+        return Ok(RecognisedSchema {
+            language: Language::JsonSchema,
+            schema: member(definitions, Some(name), "definition")?,
+        });
     }
     let names_type = map.get_str("type").is_some_and(|item| is_type(&item.value));
     if names_type || TELLING.iter().any(|keyword| map.get_str(keyword).is_some()) {
-        return Ok(Found { language: Language::JsonSchema, schema: document.clone() });
+        return Ok(RecognisedSchema { language: Language::JsonSchema, schema: document.clone() });
     }
     Err(unknown())
 }

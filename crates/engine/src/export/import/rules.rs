@@ -5,7 +5,7 @@
 
 use super::Notes;
 use super::flat::{Flat, number};
-use super::print::{Kind, Place, Sample, kind_of, literal, quoted};
+use super::print::{ImportedNode, Sample, SampleKind, kind_of, literal, quoted};
 use super::recognise::Language;
 use crate::annotation::Level;
 use crate::export::keywords::array;
@@ -121,7 +121,7 @@ pub(super) enum Holds {
     Other,
 }
 
-fn holds(place: &Place) -> Holds {
+fn holds(place: &ImportedNode) -> Holds {
     if place.besides.any || !place.besides.kinds.is_empty() {
         return Holds::Other;
     }
@@ -129,8 +129,8 @@ fn holds(place: &Place) -> Holds {
         Sample::Array(_) => Holds::List,
         Sample::Map(_) => Holds::Map,
         Sample::Scalar(scalar) => match kind_of(scalar) {
-            Some(Kind::String) => Holds::Text,
-            Some(Kind::Int | Kind::Float) => Holds::Number,
+            Some(SampleKind::String) => Holds::Text,
+            Some(SampleKind::Int | SampleKind::Float) => Holds::Number,
             _ => Holds::Other,
         },
     }
@@ -150,7 +150,7 @@ pub(super) fn subject(keyword: &str) -> Option<Holds> {
 /// Removes the keywords that are rules from `flat`. Returns whether some became assertions.
 pub(super) fn read(
     flat: &mut Flat,
-    place: &Place,
+    place: &ImportedNode,
     language: Language,
     path: &str,
     validation: &mut Validation,

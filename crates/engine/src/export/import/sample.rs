@@ -1,16 +1,16 @@
 //! A schema by example: the type of each value is inferred, and the value is the default.
 
 use super::Notes;
-use super::print::{Place, Sample, literal};
+use super::print::{ImportedNode, Sample, literal};
 use crate::node::{Array, Map, Node, Scalar};
 
 /// The node for a value like this one.
-pub(super) fn place(value: &Node, notes: &mut Notes) -> Place {
+pub(super) fn place(value: &Node, notes: &mut Notes) -> ImportedNode {
     of_all(&[value], "", notes)
 }
 
 /// The node for values like any of these; there is at least one.
-fn of_all(values: &[&Node], path: &str, notes: &mut Notes) -> Place {
+fn of_all(values: &[&Node], path: &str, notes: &mut Notes) -> ImportedNode {
     crate::deep(|| {
         let nullable = values.iter().any(|value| value.is_null());
         let values: Vec<&Node> = values.iter().copied().filter(|value| !value.is_null()).collect();
@@ -24,7 +24,10 @@ fn of_all(values: &[&Node], path: &str, notes: &mut Notes) -> Place {
             Some(place) if nullable => place.annotations.insert(0, "nullable".to_owned()),
             _ => {}
         }
-        place.unwrap_or_else(|| Place { annotations: vec!["type any=True".to_owned()], ..Place::default() })
+        place.unwrap_or_else(|| ImportedNode {
+            annotations: vec!["type any=True".to_owned()],
+            ..ImportedNode::default()
+        })
     })
 }
 
@@ -33,7 +36,7 @@ fn all<'a, T>(values: &[&'a Node], read: fn(&'a Node) -> Option<&'a T>) -> Optio
 }
 
 /// `None` if the kinds differ, unless all are numbers.
-fn scalar(values: &[&Node]) -> Option<Place> {
+fn scalar(values: &[&Node]) -> Option<ImportedNode> {
     let scalars: Option<Vec<&Scalar>> = values
         .iter()
         .map(|value| match value {
@@ -52,11 +55,11 @@ fn scalar(values: &[&Node]) -> Option<Place> {
     } else {
         return None;
     };
-    Some(Place { value: Sample::Scalar(stands.clone()), ..Place::default() })
+    Some(ImportedNode { value: Sample::Scalar(stands.clone()), ..ImportedNode::default() })
 }
 
 /// Keys that not all of the maps have are optional; if there are no keys, any key is allowed.
-fn map(maps: &[&Map], path: &str, notes: &mut Notes) -> Place {
+fn map(maps: &[&Map], path: &str, notes: &mut Notes) -> ImportedNode {
     let mut keys = Map::new();
     let mut values: Vec<Vec<&Node>> = Vec::new();
     for item in maps.iter().flat_map(|map| map.iter()) {
@@ -70,8 +73,8 @@ fn map(maps: &[&Map], path: &str, notes: &mut Notes) -> Place {
     if keys.is_empty() && !path.is_empty() {
         // `annotations: {}` expects keys that are not known yet.
         let annotations = vec!["any-key".to_owned(), "type any=True".to_owned()];
-        let free = Place { annotations, ..Place::default() };
-        return Place { value: Sample::Map(vec![(Scalar::from("_"), free)]), ..Place::default() };
+        let free = ImportedNode { annotations, ..ImportedNode::default() };
+        return ImportedNode { value: Sample::Map(vec![(Scalar::from("_"), free)]), ..ImportedNode::default() };
     }
     let items = keys.iter().zip(&values).map(|(item, values)| {
         let own = super::keywords::step(path, &item.key);
@@ -81,11 +84,11 @@ fn map(maps: &[&Map], path: &str, notes: &mut Notes) -> Place {
         }
         (item.key.clone(), place)
     });
-    Place { value: Sample::Map(items.collect()), ..Place::default() }
+    ImportedNode { value: Sample::Map(items.collect()), ..ImportedNode::default() }
 }
 
 /// One item represents all; the content of the array becomes the default.
-fn array(arrays: &[&Array], path: &str, notes: &mut Notes) -> Place {
+fn array(arrays: &[&Array], path: &str, notes: &mut Notes) -> ImportedNode {
     let items: Vec<&Node> = arrays.iter().flat_map(|array| &array.items).map(|item| &item.value).collect();
     let item = of_all(&items, &format!("{path}[]"), notes);
     let mut annotations = Vec::new();
@@ -99,5 +102,5 @@ fn array(arrays: &[&Array], path: &str, notes: &mut Notes) -> Place {
             None => notes.unsupported("default", path),
         }
     }
-    Place { annotations, value: Sample::Array(Box::new(item)), ..Place::default() }
+    ImportedNode { annotations, value: Sample::Array(Box::new(item)), ..ImportedNode::default() }
 }

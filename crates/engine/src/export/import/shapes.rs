@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use ytterby_diag::Pos;
 
 use super::flat::Flat;
-use super::keywords::{ANY, Importer, Role, Types, is_true, text};
-use super::print::{Besides, Place};
+use super::keywords::{ANY, Importer, ItemRole, Types, is_true, text};
+use super::print::{Besides, ImportedNode};
 use super::rules::subject;
 use crate::export::keywords::{array, map};
 use crate::node::{Map, MapItem, Node, Scalar};
@@ -113,7 +113,7 @@ impl Importer<'_> {
         types: &mut Types,
         alternatives: Alternatives,
         path: &str,
-    ) -> Result<Option<Place>, Failure> {
+    ) -> Result<Option<ImportedNode>, Failure> {
         let common = common(flat);
         let known = self.shapes.len();
         let mut calls = Vec::new();
@@ -122,7 +122,7 @@ impl Importer<'_> {
                 true => Node::map(member.clone()),
                 false => map([(Scalar::from("allOf"), array([Node::map(common.clone()), Node::map(member.clone())]))]),
             };
-            let place = self.place(&schema, path, Role::Document)?;
+            let place = self.place(&schema, path, ItemRole::Document)?;
             if place.besides.any && place.besides.shapes.is_none() {
                 self.shapes.truncate(known);
                 calls.clear();
@@ -143,7 +143,7 @@ impl Importer<'_> {
         types.null |= flat.remove("nullable").is_some_and(|value| is_true(&value));
         let shapes = Some(format!("{} {}", alternatives.annotation(), calls.join(", ")));
         let besides = Besides { null: types.null, shapes, ..ANY.besides };
-        Ok(Some(Place { besides, ..ANY }))
+        Ok(Some(ImportedNode { besides, ..ANY }))
     }
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 use ytterby_text::{Str, quote};
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target};
+use super::{ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject};
 use crate::node::Node;
 use crate::validate::cel::Program;
 
@@ -35,17 +35,17 @@ impl NamedRule for Cel {
         self.program.holds(value) == Ok(true)
     }
 
-    fn found(&self, value: &Node) -> Found {
-        Found::Failure(match self.program.holds(value) {
+    fn found(&self, value: &Node) -> RuleViolation {
+        RuleViolation::Failure(match self.program.holds(value) {
             Ok(_) => "CEL expression is false".to_owned(),
             Err(problem) => problem,
         })
     }
 
-    fn export(&self, target: Target, _shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, target: ExportTarget, _shape: &NodeType) -> Vec<Keyword> {
         match target {
-            Target::Crd => vec![Keyword::Cel(self.expression.to_str().into_owned())],
-            Target::OpenApi | Target::JsonSchema => Vec::new(),
+            ExportTarget::Crd => vec![Keyword::Cel(self.expression.to_str().into_owned())],
+            ExportTarget::OpenApi | ExportTarget::JsonSchema => Vec::new(),
         }
     }
 }

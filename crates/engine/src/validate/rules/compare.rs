@@ -5,7 +5,10 @@ use std::rc::Rc;
 
 use ytterby_starlark::{CompareOp, Value, compare};
 
-use super::{Bound, Found, Keyword, Limit, Made, NamedRule, Quantity, Shape, Subject, Target, Want, node_of, plain};
+use super::{
+    Bound, ExportTarget, Keyword, Limit, Made, NamedRule, NodeType, Quantity, RuleViolation, Subject, Want, node_of,
+    plain,
+};
 use crate::node::{Node, Scalar, to_plain_value};
 
 #[derive(Debug)]
@@ -85,7 +88,7 @@ impl NamedRule for Compare {
         Some(Want::Near(&self.limit))
     }
 
-    fn found(&self, value: &Node) -> Found {
+    fn found(&self, value: &Node) -> RuleViolation {
         let opposite = match self.op {
             CompareOp::Ge => "<",
             CompareOp::Le => ">",
@@ -93,8 +96,10 @@ impl NamedRule for Compare {
             _ => ">=",
         };
         match self.answer(value) {
-            Err(problem) => Found::Error(problem),
-            Ok(_) => Found::Failure(format!("value {opposite} {}", to_plain_value(&self.limit).to_text().to_str())),
+            Err(problem) => RuleViolation::Error(problem),
+            Ok(_) => {
+                RuleViolation::Failure(format!("value {opposite} {}", to_plain_value(&self.limit).to_text().to_str()))
+            }
         }
     }
 
@@ -114,7 +119,7 @@ impl NamedRule for Compare {
         }]
     }
 
-    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, target: ExportTarget, shape: &NodeType) -> Vec<Keyword> {
         let is_number = matches!(self.limit, Node::Scalar(Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_)));
         if !is_number || !shape.may_be_number() {
             return Vec::new();
@@ -126,7 +131,7 @@ impl NamedRule for Compare {
         let limit = self.limit.clone();
         match (self.op, target) {
             (CompareOp::Ge | CompareOp::Le, _) => vec![Keyword::Plain(inclusive, limit)],
-            (_, Target::JsonSchema) => vec![Keyword::Plain(exclusive, limit)],
+            (_, ExportTarget::JsonSchema) => vec![Keyword::Plain(exclusive, limit)],
             _ => vec![Keyword::Plain(inclusive, limit), Keyword::Plain(exclusive, Node::Scalar(Scalar::Bool(true)))],
         }
     }

@@ -4,7 +4,10 @@ use std::rc::Rc;
 
 use ytterby_starlark::Value;
 
-use super::{Found, Keyword, Made, Most, NamedRule, Shape, Subject, Target, Want, equal, node_of, plain, wrong_type};
+use super::{
+    ExportTarget, Keyword, Made, Most, NamedRule, NodeType, RuleViolation, Subject, Want, equal, node_of, plain,
+    wrong_type,
+};
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
 use ytterby_regexp as regexp;
 
@@ -60,8 +63,8 @@ impl NamedRule for Contains {
         Some(Want::Part(&self.part))
     }
 
-    fn found(&self, value: &Node) -> Found {
-        Found::Failure(match value {
+    fn found(&self, value: &Node) -> RuleViolation {
+        RuleViolation::Failure(match value {
             Node::Scalar(Scalar::Str(_)) | Node::Array(_) | Node::Map(_) => {
                 format!("does not contain {}", self.quoted)
             }
@@ -69,33 +72,35 @@ impl NamedRule for Contains {
         })
     }
 
-    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, target: ExportTarget, shape: &NodeType) -> Vec<Keyword> {
         let unknown = ytterby_diag::Pos::UNKNOWN;
         match (shape, &self.part) {
-            (Shape::Text, Node::Scalar(Scalar::Str(text))) => {
+            (NodeType::Text, Node::Scalar(Scalar::Str(text))) => {
                 vec![Keyword::Pattern(regexp::escape(&text.to_str()).into_owned())]
             }
-            (Shape::List { items }, part) => match target {
-                Target::OpenApi => Vec::new(),
-                Target::JsonSchema => {
+            (NodeType::List { items }, part) => match target {
+                ExportTarget::OpenApi => Vec::new(),
+                ExportTarget::JsonSchema => {
                     let mut schema = Map::new();
                     schema.push_new("const", part.clone());
                     vec![Keyword::Plain("contains", Node::map(schema))]
                 }
-                Target::Crd => {
+                ExportTarget::Crd => {
                     let literal = items.cel_literal(part);
                     let rule = |literal| Keyword::Loop(format!("self.exists(x, x == {literal})"), Most::Any);
                     literal.map(rule).into_iter().collect()
                 }
             },
-            (Shape::Map(shape), Node::Scalar(key)) if shape.always.contains(key) => vec![Keyword::Void],
-            (Shape::Map(shape), part @ Node::Scalar(key @ Scalar::Str(_))) => match target {
-                Target::OpenApi => Vec::new(),
-                Target::JsonSchema => {
+            (NodeType::Map(shape), Node::Scalar(key)) if shape.always.contains(key) => vec![Keyword::Void],
+            (NodeType::Map(shape), part @ Node::Scalar(key @ Scalar::Str(_))) => match target {
+                ExportTarget::OpenApi => Vec::new(),
+                ExportTarget::JsonSchema => {
                     let items = vec![ArrayItem::new(part.clone(), unknown)];
                     vec![Keyword::Plain("required", Node::array(Array { items, origin: Origin::Code }))]
                 }
-                Target::Crd => shape.cel_has(key).map(|rule| Keyword::Loop(rule, Most::Any)).into_iter().collect(),
+                ExportTarget::Crd => {
+                    shape.cel_has(key).map(|rule| Keyword::Loop(rule, Most::Any)).into_iter().collect()
+                }
             },
             _ => Vec::new(),
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ytterby_diag::Help;
 use ytterby_starlark::Value;
 
-use super::{BadArgument, Found, Keyword, Made, NamedRule, Shape, Subject, Target, Want};
+use super::{BadArgument, ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject, Want};
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
 use crate::validate::formats::{self, Format};
 
@@ -57,15 +57,15 @@ impl NamedRule for OfFormat {
         Some(Want::Format(self.format))
     }
 
-    fn found(&self, _value: &Node) -> Found {
-        Found::Failure(format!("not a valid {}", self.format.name))
+    fn found(&self, _value: &Node) -> RuleViolation {
+        RuleViolation::Failure(format!("not a valid {}", self.format.name))
     }
 
     fn hint(&self) -> Option<String> {
         Some(self.format.hint())
     }
 
-    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, target: ExportTarget, shape: &NodeType) -> Vec<Keyword> {
         let export = &self.format.export;
         let mut keywords = Vec::new();
         let fits = shape.may_be_text() || (shape.may_be_number() && self.format.takes_numbers());
@@ -73,12 +73,12 @@ impl NamedRule for OfFormat {
             return keywords;
         }
         let name = match target {
-            Target::OpenApi => export.open_api,
-            Target::JsonSchema => export.json_schema,
-            Target::Crd => export.crd,
+            ExportTarget::OpenApi => export.open_api,
+            ExportTarget::JsonSchema => export.json_schema,
+            ExportTarget::Crd => export.crd,
         };
         keywords.extend(name.map(|name| Keyword::Plain("format", Node::str(name))));
-        if !export.any_of.is_empty() && target != Target::OpenApi {
+        if !export.any_of.is_empty() && target != ExportTarget::OpenApi {
             let items = export.any_of.iter().map(|name| {
                 let mut schema = Map::new();
                 schema.push_new("format", Node::str(*name));
@@ -95,9 +95,9 @@ impl NamedRule for OfFormat {
             keywords.push(Keyword::Pattern(pattern.to_owned()));
         }
         let shows_x = match target {
-            Target::OpenApi => true,
-            Target::JsonSchema => export.x_in_json_schema,
-            Target::Crd => false,
+            ExportTarget::OpenApi => true,
+            ExportTarget::JsonSchema => export.x_in_json_schema,
+            ExportTarget::Crd => false,
         };
         if let (Some(name), true) = (export.x_format, shows_x) {
             keywords.push(Keyword::Plain("x-ytt-format", Node::str(name)));

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use num_traits::ToPrimitive;
 use ytterby_starlark::Value;
 
-use super::{Found, Keyword, Limit, Made, NamedRule, Quantity, Shape, Subject, Target, type_name};
+use super::{ExportTarget, Keyword, Limit, Made, NamedRule, NodeType, Quantity, RuleViolation, Subject, type_name};
 use crate::node::{Node, Scalar};
 
 #[derive(Debug)]
@@ -92,10 +92,10 @@ impl NamedRule for Length {
         self.bound == Bound::Min && self.limit <= 0
     }
 
-    fn found(&self, value: &Node) -> Found {
+    fn found(&self, value: &Node) -> RuleViolation {
         match length(value) {
-            Some(length) => Found::Failure(format!("length = {length}")),
-            None => Found::Error(format!("len: value of type {} has no len", type_name(value))),
+            Some(length) => RuleViolation::Failure(format!("length = {length}")),
+            None => RuleViolation::Error(format!("len: value of type {} has no len", type_name(value))),
         }
     }
 
@@ -109,12 +109,12 @@ impl NamedRule for Length {
         }
     }
 
-    fn export(&self, _target: Target, shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, _target: ExportTarget, shape: &NodeType) -> Vec<Keyword> {
         let (min, max) = match shape {
-            Shape::Text => ("minLength", "maxLength"),
-            Shape::List { .. } => ("minItems", "maxItems"),
-            Shape::Map(_) => ("minProperties", "maxProperties"),
-            Shape::Integer | Shape::Float | Shape::Other => return Vec::new(),
+            NodeType::Text => ("minLength", "maxLength"),
+            NodeType::List { .. } => ("minItems", "maxItems"),
+            NodeType::Map(_) => ("minProperties", "maxProperties"),
+            NodeType::Integer | NodeType::Float | NodeType::Other => return Vec::new(),
         };
         // Keywords cannot express negative lengths; no value is that short.
         if self.limit < 0 && self.bound != Bound::Min {

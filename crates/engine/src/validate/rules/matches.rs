@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 use ytterby_text::{Str, quote};
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, Want, text_of, wrong_type};
+use super::{ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject, Want, text_of, wrong_type};
 use crate::node::Node;
 use ytterby_regexp::{Regexp, is_ecma};
 
@@ -53,16 +53,16 @@ impl NamedRule for Matches {
         Some(Want::Pattern(&self.regexp))
     }
 
-    fn found(&self, value: &Node) -> Found {
-        Found::Failure(match text_of(value) {
+    fn found(&self, value: &Node) -> RuleViolation {
+        RuleViolation::Failure(match text_of(value) {
             Some(_) => format!("does not match {}", quote::quote(&self.pattern).to_str()),
             None => wrong_type("string", value),
         })
     }
 
-    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, target: ExportTarget, shape: &NodeType) -> Vec<Keyword> {
         let pattern = self.pattern.to_str();
-        if (target != Target::Crd && !is_ecma(&pattern)) || !shape.may_be_text() {
+        if (target != ExportTarget::Crd && !is_ecma(&pattern)) || !shape.may_be_text() {
             return Vec::new();
         }
         vec![Keyword::Pattern(pattern.into_owned())]

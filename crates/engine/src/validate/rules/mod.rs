@@ -47,10 +47,10 @@ pub(crate) trait NamedRule: Debug {
     }
 
     /// What is wrong with an invalid value. Values are never shown.
-    fn found(&self, value: &Node) -> Found;
+    fn found(&self, value: &Node) -> RuleViolation;
 
     /// Its keywords in an exported schema; empty if there is none.
-    fn export(&self, _target: Target, _shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, _target: ExportTarget, _shape: &NodeType) -> Vec<Keyword> {
         Vec::new()
     }
 
@@ -174,24 +174,24 @@ impl Bound {
 
 /// What is wrong with a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Found {
+pub(crate) enum RuleViolation {
     /// The rule does not hold: `.check()` fails like `fail()`.
     Failure(String),
     /// The rule could not be applied: `.check()` fails with just this message.
     Error(String),
 }
 
-impl Found {
+impl RuleViolation {
     pub fn into_text(self) -> String {
         match self {
-            Found::Failure(text) | Found::Error(text) => text,
+            RuleViolation::Failure(text) | RuleViolation::Error(text) => text,
         }
     }
 }
 
 /// The target of an export.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Target {
+pub(crate) enum ExportTarget {
     OpenApi,
     JsonSchema,
     Crd,
@@ -199,18 +199,18 @@ pub(crate) enum Target {
 
 /// The type of the node with a rule, as far as keywords depend on it.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum NodeType {
     Text,
     Integer,
     Float,
-    List { items: Items },
-    Map(MapShape),
+    List { items: ItemTypes },
+    Map(MapNodeType),
     Other,
 }
 
 /// What is known about the keys of a map.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct MapShape {
+pub(crate) struct MapNodeType {
     /// Those that the schema declares.
     pub keys: Vec<Scalar>,
     /// Those of them that are hidden from Kubernetes' rules, because their values have no type.
@@ -235,7 +235,7 @@ pub(crate) enum FreeKeys {
     MayBeNull,
 }
 
-impl MapShape {
+impl MapNodeType {
     /// The CEL condition that a key is present and not null. Kubernetes drops null, and its rules
     /// cannot compare scalars and lists with it. `None` if rules cannot test it: for other keys
     /// beside declared ones, and for values without a type.
@@ -253,7 +253,7 @@ impl MapShape {
 
 /// The items of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Items {
+pub(crate) enum ItemTypes {
     Texts,
     Integers,
     Floats,
@@ -262,34 +262,34 @@ pub(crate) enum Items {
     Other,
 }
 
-impl Items {
+impl ItemTypes {
     /// A value as a CEL literal for comparing items with it; `None` if Kubernetes would refuse to
     /// compare them.
     fn cel_literal(self, value: &Node) -> Option<String> {
         match (self, value) {
-            (Items::Texts, Node::Scalar(Scalar::Str(_)))
-            | (Items::Integers, Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)))
-            | (Items::Floats, Node::Scalar(Scalar::Float(_)))
-            | (Items::Truths, Node::Scalar(Scalar::Bool(_))) => Some(cel_literal(value)),
-            (Items::Floats, Node::Scalar(Scalar::Int(int))) => Some(format!("{int}.0")),
+            (ItemTypes::Texts, Node::Scalar(Scalar::Str(_)))
+            | (ItemTypes::Integers, Node::Scalar(Scalar::Int(_) | Scalar::UInt(_)))
+            | (ItemTypes::Floats, Node::Scalar(Scalar::Float(_)))
+            | (ItemTypes::Truths, Node::Scalar(Scalar::Bool(_))) => Some(cel_literal(value)),
+            (ItemTypes::Floats, Node::Scalar(Scalar::Int(int))) => Some(format!("{int}.0")),
             _ => None,
         }
     }
 }
 
-impl Shape {
+impl NodeType {
     /// Keywords about texts, numbers or lists ignore values of other types, which rules refuse. So
     /// they are exported only if values have that type.
     fn may_be_text(&self) -> bool {
-        matches!(self, Shape::Text | Shape::Other)
+        matches!(self, NodeType::Text | NodeType::Other)
     }
 
     fn may_be_number(&self) -> bool {
-        matches!(self, Shape::Integer | Shape::Float | Shape::Other)
+        matches!(self, NodeType::Integer | NodeType::Float | NodeType::Other)
     }
 
     fn may_be_list(&self) -> bool {
-        matches!(self, Shape::List { .. } | Shape::Other)
+        matches!(self, NodeType::List { .. } | NodeType::Other)
     }
 }
 
@@ -402,7 +402,7 @@ impl Subject<'_> {
 type Make = fn(&Value, Subject<'_>) -> Made;
 
 /// A rule that annotations can name.
-pub(crate) struct Entry {
+pub(crate) struct RuleRow {
     pub name: &'static str,
     /// Its function in `@ytt:assert`, in full.
     pub function: &'static str,
@@ -426,16 +426,16 @@ pub(crate) enum Takes {
 /// A row of the table; fields that differ from the defaults follow.
 macro_rules! rule {
     ($name:literal, $make:path $(, $field:ident: $value:expr)*) => {
-        Entry { $($field: $value,)* ..usual($name, concat!("assert.", $name), $make) }
+        RuleRow { $($field: $value,)* ..usual($name, concat!("assert.", $name), $make) }
     };
 }
 
-const fn usual(name: &'static str, function: &'static str, make: Make) -> Entry {
-    Entry { name, function, takes: Takes::Argument, aliases: &[], beyond_ytt: true, make }
+const fn usual(name: &'static str, function: &'static str, make: Make) -> RuleRow {
+    RuleRow { name, function, takes: Takes::Argument, aliases: &[], beyond_ytt: true, make }
 }
 
 /// All rules; first those of ytt, in the order in which it runs them. A new one goes to the end.
-const TABLE: &[Entry] = &[
+const TABLE: &[RuleRow] = &[
     rule!("min_len", length::min_len, beyond_ytt: false),
     rule!("max_len", length::max_len, beyond_ytt: false),
     rule!("min", compare::min, beyond_ytt: false),
@@ -459,13 +459,13 @@ const TABLE: &[Entry] = &[
 ];
 
 /// The available rules.
-pub(crate) fn all(level: Level) -> impl Iterator<Item = &'static Entry> {
+pub(crate) fn all(level: Level) -> impl Iterator<Item = &'static RuleRow> {
     TABLE.iter().filter(move |entry| level == Level::Ytterby || !entry.beyond_ytt)
 }
 
 /// The rule with this name or alias, and its index in the table.
-pub(crate) fn find(name: &str, level: Level) -> Option<(usize, &'static Entry)> {
-    let knows = |entry: &Entry| match level {
+pub(crate) fn find(name: &str, level: Level) -> Option<(usize, &'static RuleRow)> {
+    let knows = |entry: &RuleRow| match level {
         Level::Ytt049 => entry.name == name && !entry.beyond_ytt,
         Level::Ytterby => entry.name == name || entry.aliases.contains(&name),
     };
@@ -483,7 +483,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     TABLE.iter().flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()))
 }
 
-impl Entry {
+impl RuleRow {
     /// Whether this is one of its aliases, whose pairs are `(value, message)`.
     pub fn has_alias(&self, name: &str) -> bool {
         self.aliases.contains(&name)
@@ -558,8 +558,8 @@ impl NamedRule for Inapplicable {
         false
     }
 
-    fn found(&self, _value: &Node) -> Found {
-        Found::Error(self.problem.clone())
+    fn found(&self, _value: &Node) -> RuleViolation {
+        RuleViolation::Error(self.problem.clone())
     }
 }
 

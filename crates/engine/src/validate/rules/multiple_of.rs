@@ -6,7 +6,9 @@ use std::rc::Rc;
 use num_traits::ToPrimitive;
 use ytterby_starlark::Value;
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, Want, node_of, plain, wrong_type};
+use super::{
+    ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject, Want, node_of, plain, wrong_type,
+};
 use crate::node::{Node, Scalar};
 
 #[derive(Debug)]
@@ -47,8 +49,8 @@ impl NamedRule for MultipleOf {
         Some(Want::MultipleOf(&self.node))
     }
 
-    fn found(&self, value: &Node) -> Found {
-        Found::Failure(match value {
+    fn found(&self, value: &Node) -> RuleViolation {
+        RuleViolation::Failure(match value {
             Node::Scalar(Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_)) => {
                 format!("not a multiple of {}", self.written)
             }
@@ -56,7 +58,7 @@ impl NamedRule for MultipleOf {
         })
     }
 
-    fn export(&self, _target: Target, shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, _target: ExportTarget, shape: &NodeType) -> Vec<Keyword> {
         match shape.may_be_number() {
             true => vec![Keyword::Plain("multipleOf", self.node.clone())],
             false => Vec::new(),

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ytterby_starlark::Value;
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target};
+use super::{ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject};
 use crate::node::Node;
 
 #[derive(Debug)]
@@ -23,11 +23,11 @@ impl NamedRule for NotNull {
         !value.is_null()
     }
 
-    fn found(&self, _value: &Node) -> Found {
-        Found::Failure("value is null".to_owned())
+    fn found(&self, _value: &Node) -> RuleViolation {
+        RuleViolation::Failure("value is null".to_owned())
     }
 
-    fn export(&self, _target: Target, _shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, _target: ExportTarget, _shape: &NodeType) -> Vec<Keyword> {
         vec![Keyword::NotNull]
     }
 

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 
 use super::{
-    BadArgument, Found, FreeKeys, Keyword, Made, MapShape, NamedRule, Shape, Subject, Target, node_of, plain, type_name,
+    BadArgument, ExportTarget, FreeKeys, Keyword, Made, MapNodeType, NamedRule, NodeType, RuleViolation, Subject,
+    node_of, plain, type_name,
 };
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar, scalar_to_value};
 
@@ -63,7 +64,7 @@ impl OneNotNull {
     }
 
     /// The relevant keys that the map may have. `None` if the schema does not declare them all.
-    fn keys_in(&self, shape: &MapShape) -> Option<Vec<Scalar>> {
+    fn keys_in(&self, shape: &MapNodeType) -> Option<Vec<Scalar>> {
         let is_possible = |key: &&Scalar| shape.free != FreeKeys::No || shape.keys.contains(key);
         match &self.keys {
             Some(keys) => Some(keys.iter().filter(is_possible).cloned().collect()),
@@ -85,21 +86,21 @@ impl NamedRule for OneNotNull {
         value.as_map().is_some()
     }
 
-    fn found(&self, value: &Node) -> Found {
+    fn found(&self, value: &Node) -> RuleViolation {
         let value = plain(value);
         let Some(map) = value.as_map() else {
-            return Found::Failure(format!("value must be a map or dict, but was '{}'", type_name(&value)));
+            return RuleViolation::Failure(format!("value must be a map or dict, but was '{}'", type_name(&value)));
         };
         let not_null: Vec<Value> = self.not_null(map).map(scalar_to_value).collect();
-        Found::Failure(match not_null.len() {
+        RuleViolation::Failure(match not_null.len() {
             0 if map.is_empty() => "value is empty".to_owned(),
             0 => "all values are null".to_owned(),
             _ => format!("{} are not null", Value::list(not_null).repr().to_str()),
         })
     }
 
-    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
-        let Shape::Map(shape) = shape else { return Vec::new() };
+    fn export(&self, target: ExportTarget, shape: &NodeType) -> Vec<Keyword> {
+        let NodeType::Map(shape) = shape else { return Vec::new() };
         let keys = self.keys_in(shape).filter(|keys| !keys.is_empty());
         let Some(keys) = keys else {
             // If there are only undeclared keys, and none can be null, exactly one is allowed.
@@ -109,14 +110,14 @@ impl NamedRule for OneNotNull {
         };
         let text = |key: &Scalar| crate::node::key_text(key).into_owned();
         match target {
-            Target::OpenApi => Vec::new(),
-            Target::JsonSchema => {
+            ExportTarget::OpenApi => Vec::new(),
+            ExportTarget::JsonSchema => {
                 let only = |key| only(&text(key), shape.filled.contains(key));
                 let items = keys.iter().map(|key| ArrayItem::new(only(key), ytterby_diag::Pos::UNKNOWN));
                 let array = Array { items: items.collect(), origin: Origin::Code };
                 vec![Keyword::Plain("oneOf", Node::array(array))]
             }
-            Target::Crd => {
+            ExportTarget::Crd => {
                 let parts: Option<Vec<String>> = keys.iter().map(|key| shape.cel_has(key)).collect();
                 let rule = |parts: Vec<String>| Keyword::Cel(format!("[{}].exists_one(x, x)", parts.join(", ")));
                 parts.map(rule).into_iter().collect()

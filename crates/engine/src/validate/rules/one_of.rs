@@ -5,7 +5,8 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 
 use super::{
-    BadArgument, Found, Keyword, Limit, Made, NamedRule, Shape, Subject, Target, Want, equal, node_of, plain, type_name,
+    BadArgument, ExportTarget, Keyword, Limit, Made, NamedRule, NodeType, RuleViolation, Subject, Want, equal, node_of,
+    plain, type_name,
 };
 use crate::node::{Array, ArrayItem, Node, Origin, Scalar};
 
@@ -91,14 +92,14 @@ impl NamedRule for OneOf {
         }
     }
 
-    fn found(&self, value: &Node) -> Found {
+    fn found(&self, value: &Node) -> RuleViolation {
         let value = plain(value);
         match &self.allowed {
             Allowed::Keys(_) if !matches!(value, Node::Scalar(_)) => {
-                Found::Error(format!("unhashable: {}", type_name(&value)))
+                RuleViolation::Error(format!("unhashable: {}", type_name(&value)))
             }
-            Allowed::Nothing => Found::Error(format!("unknown binary op: {} in NoneType", type_name(&value))),
-            _ => Found::Failure("not one of allowed values".to_owned()),
+            Allowed::Nothing => RuleViolation::Error(format!("unknown binary op: {} in NoneType", type_name(&value))),
+            _ => RuleViolation::Failure("not one of allowed values".to_owned()),
         }
     }
 
@@ -109,7 +110,7 @@ impl NamedRule for OneOf {
         }
     }
 
-    fn export(&self, _target: Target, _shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, _target: ExportTarget, _shape: &NodeType) -> Vec<Keyword> {
         let Allowed::Values(values) = &self.allowed else { return Vec::new() };
         let mut items: Vec<ArrayItem> = Vec::with_capacity(values.len());
         for value in values {

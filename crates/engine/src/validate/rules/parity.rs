@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ytterby_starlark::Value;
 
-use super::{Found, Keyword, Made, NamedRule, Shape, Subject, Target, wrong_type};
+use super::{ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject, wrong_type};
 use crate::node::{Map, Node, Scalar};
 
 #[derive(Debug)]
@@ -52,31 +52,31 @@ impl NamedRule for Parity {
         super::is_number(value)
     }
 
-    fn found(&self, value: &Node) -> Found {
-        Found::Failure(match value {
+    fn found(&self, value: &Node) -> RuleViolation {
+        RuleViolation::Failure(match value {
             Node::Scalar(Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_)) => format!("not {}", self.name()),
             other => wrong_type("number", other),
         })
     }
 
-    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, target: ExportTarget, shape: &NodeType) -> Vec<Keyword> {
         if !shape.may_be_number() {
             return Vec::new();
         }
         let multiple_of = |number| Keyword::Plain("multipleOf", Node::Scalar(Scalar::Int(number)));
         // Numbers with a fraction are not multiples of two either.
-        let whole = (*shape == Shape::Float).then(|| multiple_of(1));
+        let whole = (*shape == NodeType::Float).then(|| multiple_of(1));
         match (self.remainder, target) {
             (0, _) => vec![multiple_of(2)],
-            (_, Target::OpenApi) => Vec::new(),
-            (_, Target::JsonSchema) => {
+            (_, ExportTarget::OpenApi) => Vec::new(),
+            (_, ExportTarget::JsonSchema) => {
                 let mut schema = Map::new();
                 schema.push_new("multipleOf", Node::Scalar(Scalar::Int(2)));
                 whole.into_iter().chain([Keyword::Plain("not", Node::map(schema))]).collect()
             }
             // Kubernetes has no arithmetic for values without a type.
-            (_, Target::Crd) if *shape == Shape::Other => Vec::new(),
-            (_, Target::Crd) => {
+            (_, ExportTarget::Crd) if *shape == NodeType::Other => Vec::new(),
+            (_, ExportTarget::Crd) => {
                 let rule = match whole {
                     Some(_) => "double(int(self)) == self && int(self) % 2 != 0",
                     None => "self % 2 != 0",

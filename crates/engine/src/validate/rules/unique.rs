@@ -7,7 +7,9 @@ use std::rc::Rc;
 use rustc_hash::FxHasher;
 use ytterby_starlark::Value;
 
-use super::{Found, Items, Keyword, Made, Most, NamedRule, Shape, Subject, Target, Want, equal, wrong_type};
+use super::{
+    ExportTarget, ItemTypes, Keyword, Made, Most, NamedRule, NodeType, RuleViolation, Subject, Want, equal, wrong_type,
+};
 use crate::node::{ArrayItem, Node, Scalar};
 
 #[derive(Debug)]
@@ -34,8 +36,8 @@ impl NamedRule for Unique {
         Some(Want::Unique)
     }
 
-    fn found(&self, value: &Node) -> Found {
-        Found::Failure(match value.as_array() {
+    fn found(&self, value: &Node) -> RuleViolation {
+        RuleViolation::Failure(match value.as_array() {
             Some(array) => match first_pair(&array.items) {
                 Some((first, second)) => format!("items {first} and {second} are equal"),
                 None => String::new(),
@@ -44,13 +46,13 @@ impl NamedRule for Unique {
         })
     }
 
-    fn export(&self, target: Target, shape: &Shape) -> Vec<Keyword> {
+    fn export(&self, target: ExportTarget, shape: &NodeType) -> Vec<Keyword> {
         match (target, shape) {
-            (Target::Crd, Shape::List { items }) if *items != Items::Other => {
+            (ExportTarget::Crd, NodeType::List { items }) if *items != ItemTypes::Other => {
                 vec![Keyword::Plain("x-kubernetes-list-type", Node::str("set"))]
             }
             (_, shape) if !shape.may_be_list() => Vec::new(),
-            (Target::Crd, _) => {
+            (ExportTarget::Crd, _) => {
                 vec![Keyword::Loop("self.all(x, self.exists_one(y, x == y))".to_owned(), Most::Few)]
             }
             _ => vec![Keyword::Plain("uniqueItems", Node::Scalar(Scalar::Bool(true)))],

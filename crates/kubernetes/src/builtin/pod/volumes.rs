@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::Owner;
 use super::containers::{field_ref, resource_ref};
 use crate::builtin::{Cx, absolute, each, entries, resources, storage, with};
-use crate::document::{Entry, Node};
+use crate::document::{MapEntry, Node};
 use crate::names::{self, Fault};
 use crate::report::At;
 
@@ -22,7 +22,7 @@ pub(super) fn volumes(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, owner: Owner) ->
     each(pod, at, "volumes", |volume, at| {
         let name = cx.text(volume, at, "name").map(str::to_owned);
         cx.form(volume, at, "name", names::dns_label);
-        let sources: Vec<&Entry> =
+        let sources: Vec<&MapEntry> =
             volume.entries().iter().filter(|entry| *entry.key != *"name" && !entry.node.is_null()).collect();
         if let Some(name) = name {
             if known.iter().any(|other| other.name == name) {

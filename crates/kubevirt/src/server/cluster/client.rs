@@ -81,7 +81,7 @@ fn other(what: &str) -> impl Fn(&dyn fmt::Display) -> Error {
 pub(super) struct Client(Connection);
 
 /// An answer; its connection is open as long as it is read.
-pub(super) struct Answer {
+pub(super) struct ApiResponse {
     response: Response<Incoming>,
     /// The timeout for bytes.
     silence: Duration,
@@ -114,7 +114,7 @@ impl Client {
     }
 
     /// A stream of events, which must begin at once.
-    pub(super) async fn watch(&self, path: &str, within: Duration) -> Result<Answer, Error> {
+    pub(super) async fn watch(&self, path: &str, within: Duration) -> Result<ApiResponse, Error> {
         let accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
         let mut answer = self.ask(Method::GET, path, accept, String::new(), within).await?;
         answer.silence = WATCHED;
@@ -143,7 +143,7 @@ impl Client {
         accept: &str,
         body: String,
         within: Duration,
-    ) -> Result<Answer, Error> {
+    ) -> Result<ApiResponse, Error> {
         let connection = &self.0;
         let mut request = Request::new(Full::new(Bytes::from(body)));
         let target = format!("{}{path}", connection.prefix);
@@ -175,7 +175,7 @@ impl Client {
                 send(tls.map_err(|error| other("TLS to the API server")(&error))?, request, within).await?
             }
         };
-        let mut answer = Answer { response, silence: SILENCE, _connection: ending };
+        let mut answer = ApiResponse { response, silence: SILENCE, _connection: ending };
         let status = answer.response.status();
         let pause = answer.response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
         if status.is_success() {
@@ -243,7 +243,7 @@ where
     Ok((sent.map_err(|error| fail(&error))?, ending))
 }
 
-impl Answer {
+impl ApiResponse {
     /// The next bytes; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         let fail = other("reading from the API server");
