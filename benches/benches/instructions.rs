@@ -10,7 +10,7 @@ use std::rc::Rc;
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use ytterby::{Project, Values};
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{Eval, Exports, NoOps, Piece, Program, compile};
+use ytterby_starlark::{Eval, Exports, NoOps, Program, ProgramPiece, compile};
 use ytterby_yaml::write::{YamlWriter, write_tree};
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
@@ -73,7 +73,7 @@ fn written(tree: Tree) -> Vec<u8> {
 }
 
 fn compiled(code: &str) -> Program {
-    let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
+    let piece = ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
     compile(&[piece], &[]).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use ytterby_cel::{Env, Program, Type, Val};
 use ytterby_diag::FileId;
-use ytterby_kubernetes::{Catalog, Options, documents};
+use ytterby_kubernetes::{Catalog, CheckOptions, documents};
 use ytterby_yaml::{ReadOptions, parse};
 
 fuzz_target!(|text: &[u8]| {
@@ -19,7 +19,7 @@ fuzz_target!(|text: &[u8]| {
     }
     let Ok(tree) = parse(text, FileId(0), &ReadOptions::default()) else { return };
     let docs = documents(&tree);
-    let mut catalog = Catalog::new(Options::default());
+    let mut catalog = Catalog::new(CheckOptions::default());
     if let Some(first) = docs.first() {
         catalog.add(&first.root);
     }

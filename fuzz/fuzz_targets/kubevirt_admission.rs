@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use ytterby_kubevirt::admission::{self, Ignorance, Parent, Policy, Surroundings};
+use ytterby_kubevirt::admission::{self, Ignorance, Parent, ReviewOptions, Surroundings};
 use ytterby_kubevirt::json;
 use ytterby_kubevirt::value::Value;
 
@@ -33,7 +33,7 @@ const RULES: &str = r#"[
 fuzz_target!(|body: &[u8]| {
     let here = Here(RULES.into());
     for (compat, ratchet) in [(false, false), (false, true), (true, false)] {
-        let policy = Policy { compat, ratchet };
+        let policy = ReviewOptions { compat, ratchet };
         for answer in [admission::virtual_machine(body, policy, &here), admission::template(body, policy, &here)] {
             let text = answer.to_json();
             let root = json::read(&text).expect("an answer is JSON");

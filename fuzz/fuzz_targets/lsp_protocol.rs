@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 use ytterby_ide::analysis::Engine;
 use ytterby_ide::{DirectoryEntry, FileSystem};
-use ytterby_lsp::{Flow, Server, wire};
+use ytterby_lsp::{Server, SessionFlow, wire};
 
 #[path = "common/parts.rs"]
 mod parts;
@@ -83,7 +83,7 @@ struct Session {
 
 impl Session {
     fn send(&mut self, message: Value) -> bool {
-        let goes_on = self.server.handle(message) == Flow::Continue;
+        let goes_on = self.server.handle(message) == SessionFlow::Continue;
         self.take();
         goes_on
     }

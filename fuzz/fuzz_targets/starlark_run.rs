@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use libfuzzer_sys::fuzz_target;
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{Error, Eval, Exports, EvalLimits, OpArgs, OpValues, Ops, Piece, Value, compile};
+use ytterby_starlark::{Error, Eval, EvalLimits, Exports, OpArgs, OpValues, Ops, ProgramPiece, Value, compile};
 
 /// Does nothing, but calls what it can call.
 struct Caller;
@@ -220,11 +220,11 @@ fuzz_target!(|data: &[u8]| {
             2 if n % 3 == 2 => OpArgs::Call { text: line, at },
             3 if n % 3 == 2 => OpArgs::None,
             _ => {
-                pieces.push(Piece::Code { text: line, at });
+                pieces.push(ProgramPiece::Code { text: line, at });
                 continue;
             }
         };
-        pieces.push(Piece::Op { op: n as u32, dialect: 0, args, at });
+        pieces.push(ProgramPiece::Op { op: n as u32, dialect: 0, args, at });
     }
     let outcome = run(&pieces);
     if kind / 8 % 8 == 0 {
@@ -232,7 +232,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn run(pieces: &[Piece<'_>]) -> String {
+fn run(pieces: &[ProgramPiece<'_>]) -> String {
     let program = match compile(pieces, &[]) {
         Ok(program) => program,
         Err(errors) => return format!("{errors:?}"),

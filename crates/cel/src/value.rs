@@ -80,12 +80,12 @@ pub struct ListVal {
 #[derive(Debug, Default)]
 pub struct MapVal {
     entries: Vec<(Val, Val)>,
-    index: OnceCell<HashMap<Key, usize>>,
+    index: OnceCell<HashMap<MapKey, usize>>,
 }
 
 /// A hashable key: equal numbers of different types are one key.
 #[derive(PartialEq, Eq, Hash, Debug)]
-enum Key {
+enum MapKey {
     Bool(bool),
     Number(i128),
     Str(Rc<str>),
@@ -144,13 +144,13 @@ impl Val {
         Val::Map(Rc::new(MapVal::new(entries)))
     }
 
-    fn key(&self) -> Option<Key> {
+    fn key(&self) -> Option<MapKey> {
         Some(match self {
-            Val::Bool(value) => Key::Bool(*value),
-            Val::Int(value) => Key::Number((*value).into()),
-            Val::Uint(value) => Key::Number((*value).into()),
-            Val::Double(value) if value.fract() == 0.0 && value.abs() < 1e30 => Key::Number(*value as i128),
-            Val::Str(text) => Key::Str(text.clone()),
+            Val::Bool(value) => MapKey::Bool(*value),
+            Val::Int(value) => MapKey::Number((*value).into()),
+            Val::Uint(value) => MapKey::Number((*value).into()),
+            Val::Double(value) if value.fract() == 0.0 && value.abs() < 1e30 => MapKey::Number(*value as i128),
+            Val::Str(text) => MapKey::Str(text.clone()),
             _ => return None,
         })
     }

@@ -6,7 +6,7 @@
 
 use ytterby::{FileKind, InputFile};
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{Dialect, OpArgs, Piece, Syntax, parse_in};
+use ytterby_starlark::{Dialect, OpArgs, ProgramPiece, Syntax, parse_in};
 use ytterby_yaml::{Comment, NodeId, ReadOptions, Scalar, Tree, View, parse};
 
 /// The code of one file.
@@ -132,18 +132,18 @@ impl Pieces {
         self.add(Op::Node(text[at..].to_owned()), Form::Nothing, String::new(), Pos::new(file, at as u32));
     }
 
-    fn compiled(&self) -> Vec<Piece<'_>> {
-        let piece = |(number, piece): (usize, &'_ OwnPiece)| -> Piece<'_> {
+    fn compiled(&self) -> Vec<ProgramPiece<'_>> {
+        let piece = |(number, piece): (usize, &'_ OwnPiece)| -> ProgramPiece<'_> {
             // Borrowing through the closure's argument needs the lifetime of the list.
             let own = &self.list[number];
             let (text, at) = (own.text.as_bytes(), piece.at);
             let args = match own.form {
-                Form::Code => return Piece::Code { text, at },
+                Form::Code => return ProgramPiece::Code { text, at },
                 Form::Nothing => OpArgs::None,
                 Form::Expr => OpArgs::Expr { text, at },
                 Form::Call => OpArgs::Call { text, at },
             };
-            Piece::Op { op: number as u32, dialect: 0, args, at }
+            ProgramPiece::Op { op: number as u32, dialect: 0, args, at }
         };
         self.list.iter().enumerate().map(piece).collect()
     }

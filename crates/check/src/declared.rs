@@ -1,18 +1,18 @@
 //! The values that a schema declares, as a table for following code.
 
-use ytterby::facts::{DeclaredShape, DeclaredValue, Literal};
+use ytterby::facts::{DeclaredShape, DeclaredValue, PlainData};
 use ytterby_diag::Pos;
 
-/// The index of a [`Declared`] in a [`Table`].
+/// The index of a [`TrackedValue`] in a [`TrackedValues`].
 pub(crate) type ValueId = usize;
 
 /// All values of a schema; the first one is the document.
-pub(crate) struct Table {
-    pub values: Vec<Declared>,
+pub(crate) struct TrackedValues {
+    pub values: Vec<TrackedValue>,
 }
 
 /// One declared value.
-pub(crate) struct Declared {
+pub(crate) struct TrackedValue {
     pub key: String,
     pub parent: Option<ValueId>,
     pub pos: Pos,
@@ -22,7 +22,7 @@ pub(crate) struct Declared {
     pub required: bool,
     pub secret: bool,
     pub deprecated: bool,
-    pub default: Literal,
+    pub default: PlainData,
 }
 
 /// The type of a value, as far as code can be followed into it.
@@ -38,18 +38,18 @@ pub(crate) enum TrackedType {
 }
 
 /// Builds the table of a schema.
-pub(crate) fn table(root: DeclaredValue) -> Table {
-    let mut table = Table { values: Vec::new() };
+pub(crate) fn table(root: DeclaredValue) -> TrackedValues {
+    let mut table = TrackedValues { values: Vec::new() };
     table.add(root, None);
     table
 }
 
-impl Table {
+impl TrackedValues {
     fn add(&mut self, value: DeclaredValue, parent: Option<ValueId>) -> ValueId {
         let id = self.values.len();
         let DeclaredValue { key, pos, shape, nullable, optional, required, secret, deprecated, default } = value;
         let secret = secret || parent.is_some_and(|parent| self.values[parent].secret);
-        self.values.push(Declared {
+        self.values.push(TrackedValue {
             key,
             parent,
             pos,

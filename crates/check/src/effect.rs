@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ytterby::facts::{Literal, OverlayRecord};
+use ytterby::facts::{OverlayRecord, PlainData};
 use ytterby::{
     Content, Coverage, GenerateOptions, InputFile, Options, OutputFile, OutputForm, OutputNode, OutputValue,
     PlacedValue, Project, Renderer, Silent, ValuesFile,
@@ -17,8 +17,8 @@ use ytterby::{
 use ytterby_diag::{Diagnostic, Id, Part, Pos, Sources};
 use ytterby_yaml::Scalar;
 
-use crate::declared::{Table, TrackedType, ValueId};
-use crate::flow::Flow;
+use crate::declared::{TrackedType, TrackedValues, ValueId};
+use crate::flow::LibraryReads;
 
 /// Maximum bytes of input that all experiments render together.
 const BUDGET: usize = 24 << 20;
@@ -44,8 +44,8 @@ enum TrialResult {
 /// Reports values of the root library without effect.
 pub(crate) fn check(
     experiment: &mut Experiment,
-    table: &Table,
-    flow: &Flow,
+    table: &TrackedValues,
+    flow: &LibraryReads,
     overlays: &[(Pos, bool)],
     out: &mut Vec<Diagnostic>,
 ) {
@@ -64,14 +64,14 @@ pub(crate) fn check(
     }
 }
 
-fn finding(table: &Table, id: ValueId) -> Diagnostic {
+fn finding(table: &TrackedValues, id: ValueId) -> Diagnostic {
     let text = format!("the data value {} is read, but changes nothing", table.path(id));
     let finding = Diagnostic::warning(Id::LINT_NO_EFFECT_VALUE, text).at(table.values[id].pos, Part::Key);
     finding.help("remove it, or what reads it")
 }
 
 /// Whether a parent of a value is read as a whole; then it matters through that, too.
-fn is_read_above(table: &Table, flow: &Flow, mut id: ValueId) -> bool {
+fn is_read_above(table: &TrackedValues, flow: &LibraryReads, mut id: ValueId) -> bool {
     while let Some(parent) = table.values[id].parent {
         if flow.whole[parent] && flow.conditional[parent] {
             return true;
@@ -82,7 +82,7 @@ fn is_read_above(table: &Table, flow: &Flow, mut id: ValueId) -> bool {
 }
 
 /// The key of a value in a flag, if a flag can set it: `db.name`.
-fn settable(table: &Table, id: ValueId) -> Option<String> {
+fn settable(table: &TrackedValues, id: ValueId) -> Option<String> {
     let is_scalar = matches!(table.values[id].shape, TrackedType::Scalar);
     let keys = table.keys(id).filter(|_| is_scalar)?;
     let is_plain = |key: &&str| key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
@@ -92,7 +92,7 @@ fn settable(table: &Table, id: ValueId) -> Option<String> {
 /// Marks overlays as effective that match with other values.
 pub(crate) fn check_overlays(
     experiment: &mut Experiment,
-    table: &Table,
+    table: &TrackedValues,
     overlays: &mut [(Pos, bool)],
     sources: &Sources,
 ) {
@@ -209,7 +209,7 @@ impl Experiment {
     }
 
     /// Whether no other value changes anything on top of any generated values.
-    fn is_idle_in_all(&mut self, table: &Table, id: ValueId) -> Option<bool> {
+    fn is_idle_in_all(&mut self, table: &TrackedValues, id: ValueId) -> Option<bool> {
         let given = self.options.values.files.len();
         let mut is_idle = None;
         for (values, base) in std::mem::take(&mut self.bases) {
@@ -225,7 +225,7 @@ impl Experiment {
     }
 
     /// Whether no other value changes anything; `None` if that is unknown.
-    fn is_idle(&mut self, table: &Table, id: ValueId, base: &[OutputFile]) -> Option<bool> {
+    fn is_idle(&mut self, table: &TrackedValues, id: ValueId, base: &[OutputFile]) -> Option<bool> {
         if !self.is_idle_among(table, id, base, &[])? {
             return Some(false);
         }
@@ -242,7 +242,7 @@ impl Experiment {
         Some(true)
     }
 
-    fn is_idle_among(&mut self, table: &Table, id: ValueId, base: &[OutputFile], set: &[Set]) -> Option<bool> {
+    fn is_idle_among(&mut self, table: &TrackedValues, id: ValueId, base: &[OutputFile], set: &[Set]) -> Option<bool> {
         let mut accepted = 0;
         for variation in variations(table, id) {
             let all: Vec<Set> = set.iter().cloned().chain([variation]).collect();
@@ -262,23 +262,23 @@ impl Experiment {
 }
 
 /// Values other than the default.
-fn variations(table: &Table, id: ValueId) -> Vec<Set> {
+fn variations(table: &TrackedValues, id: ValueId) -> Vec<Set> {
     let Some(path) = settable(table, id) else { return Vec::new() };
     let texts = |texts: &[&str]| texts.iter().map(|text| Scalar::from(*text)).collect();
     let others: Vec<Scalar> = match &table.values[id].default {
-        Literal::Scalar(Scalar::Bool(value)) => vec![Scalar::Bool(!value), Scalar::Bool(*value)],
-        Literal::Scalar(Scalar::Int(number)) => {
+        PlainData::Scalar(Scalar::Bool(value)) => vec![Scalar::Bool(!value), Scalar::Bool(*value)],
+        PlainData::Scalar(Scalar::Int(number)) => {
             let near = [number.saturating_add(1), number.saturating_sub(1), number.saturating_mul(2)];
             near.into_iter().chain([1, 2, 3, 80, 8080]).map(Scalar::Int).collect()
         }
-        Literal::Scalar(Scalar::Float(number)) => {
+        PlainData::Scalar(Scalar::Float(number)) => {
             [number + 1.0, number - 0.5, number * 2.0].into_iter().map(Scalar::Float).collect()
         }
-        Literal::Scalar(Scalar::Str(text)) => {
+        PlainData::Scalar(Scalar::Str(text)) => {
             let (longer, other) = (format!("{text}x"), format!("x{text}"));
             texts(&[&longer, &other, "other", "a.test", "10.0.0.1", "2"])
         }
-        Literal::Scalar(Scalar::Null) => vec![Scalar::from("x"), Scalar::Int(1), Scalar::Bool(true)],
+        PlainData::Scalar(Scalar::Null) => vec![Scalar::from("x"), Scalar::Int(1), Scalar::Bool(true)],
         _ => Vec::new(),
     };
     others.into_iter().map(|value| (path.clone(), value)).collect()

@@ -11,9 +11,9 @@ use ytterby_diag::Pos;
 use ytterby_starlark::BinaryOp;
 use ytterby_starlark::ast::{Arg, Ast, Clause, ComprehensionBody, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 
-use crate::declared::{Table, TrackedType, ValueId};
+use crate::declared::{TrackedType, TrackedValues, ValueId};
 use crate::names::{Names, SymbolId, children};
-use crate::project::{Project, resolve_load};
+use crate::project::{CheckedProject, resolve_load};
 
 /// Maximum passes; each one follows a value through one more function.
 const PASSES: usize = 8;
@@ -80,7 +80,7 @@ pub(crate) struct UnknownRead {
 
 /// What the code of a library reads.
 #[derive(Default)]
-pub(crate) struct Flow {
+pub(crate) struct LibraryReads {
     pub unknown: Vec<UnknownRead>,
     /// By value: whether it is read itself.
     pub read: Vec<bool>,
@@ -103,13 +103,13 @@ pub(crate) struct Flow {
 }
 
 /// Follows the data values through the files of a library; `table` contains its schema.
-pub(crate) fn follow(project: &Project, files: &[usize], table: Option<&Table>) -> Flow {
+pub(crate) fn follow(project: &CheckedProject, files: &[usize], table: Option<&TrackedValues>) -> LibraryReads {
     let count = table.map_or(0, |table| table.values.len());
-    let flow = Flow {
+    let flow = LibraryReads {
         read: vec![false; count],
         whole: vec![false; count],
         conditional: vec![false; count],
-        ..Flow::default()
+        ..LibraryReads::default()
     };
     let mut walk = FlowWalk {
         project,
@@ -149,10 +149,10 @@ struct FunctionState {
 }
 
 struct FlowWalk<'a> {
-    project: &'a Project,
+    project: &'a CheckedProject,
     members: HashSet<usize>,
-    table: Option<&'a Table>,
-    flow: Flow,
+    table: Option<&'a TrackedValues>,
+    flow: LibraryReads,
     vars: HashMap<(usize, SymbolId), Type>,
     functions: HashMap<(usize, ExprId), FunctionState>,
     /// Attributes tested by `hasattr` or `getattr`.

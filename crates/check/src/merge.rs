@@ -8,7 +8,7 @@ use ytterby_text::Str;
 use crate::target::{TargetFindings, is_lint, overlays};
 
 /// The identity of a finding.
-type Key = (FileId, u32, &'static str, String);
+type FindingKey = (FileId, u32, &'static str, String);
 
 /// Merges the findings of targets: errors of any target, lints that hold in all targets with the file.
 pub(crate) fn merge(mut reports: Vec<TargetFindings>, sources: &Sources) -> Vec<Diagnostic> {
@@ -19,9 +19,9 @@ pub(crate) fn merge(mut reports: Vec<TargetFindings>, sources: &Sources) -> Vec<
         report.overlays.iter_mut().for_each(|(pos, _)| pos.file = same.file(pos.file));
     }
     let all_ran = reports.iter().all(|report| !report.failed);
-    let keys: Vec<HashSet<Key>> =
+    let keys: Vec<HashSet<FindingKey>> =
         reports.iter().map(|report| report.findings.iter().map(|finding| key(finding, sources)).collect()).collect();
-    let mut seen: HashSet<Key> = HashSet::new();
+    let mut seen: HashSet<FindingKey> = HashSet::new();
     let mut findings = Vec::new();
     for report in &reports {
         for finding in &report.findings {
@@ -52,7 +52,7 @@ pub(crate) fn merge(mut reports: Vec<TargetFindings>, sources: &Sources) -> Vec<
     findings
 }
 
-fn key(finding: &Diagnostic, sources: &Sources) -> Key {
+fn key(finding: &Diagnostic, sources: &Sources) -> FindingKey {
     let pos = finding.primary().map_or(Pos::UNKNOWN, |label| label.pos);
     (pos.file, pos.offset, finding.id.name(), finding.sentence(sources))
 }

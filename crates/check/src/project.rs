@@ -26,7 +26,7 @@ pub(crate) struct FileFacts {
 }
 
 /// A file of a project.
-pub(crate) struct ProjectFile {
+pub(crate) struct CheckedFile {
     pub input: InputFile,
     pub facts: Rc<FileFacts>,
     /// The source of its positions.
@@ -36,8 +36,8 @@ pub(crate) struct ProjectFile {
 }
 
 /// The files of a target.
-pub(crate) struct Project {
-    pub files: Vec<ProjectFile>,
+pub(crate) struct CheckedProject {
+    pub files: Vec<CheckedFile>,
     by_path: HashMap<String, usize>,
     /// The directories of libraries, with a trailing slash; the first one is the root, which is empty.
     pub libraries: Vec<String>,
@@ -50,7 +50,7 @@ impl FileFacts {
     }
 }
 
-impl ProjectFile {
+impl CheckedFile {
     /// Converts a position in the code to one in the file, with the length to mark. Inside a string it is the whole
     /// value.
     pub fn place(&self, pos: Pos, length: usize) -> (Pos, Part) {
@@ -66,14 +66,14 @@ impl ProjectFile {
 }
 
 /// Parses the files of a target, after file marks were applied.
-pub(crate) fn project(files: &[InputFile], sources: &Sources, cache: &mut Cache) -> Project {
-    let mut project = Project { files: Vec::new(), by_path: HashMap::new(), libraries: vec![String::new()] };
+pub(crate) fn project(files: &[InputFile], sources: &Sources, cache: &mut Cache) -> CheckedProject {
+    let mut project = CheckedProject { files: Vec::new(), by_path: HashMap::new(), libraries: vec![String::new()] };
     for input in files {
         let (Ok(text), Ok(source)) = (input.content.read(), ytterby::facts::source_of(input)) else { continue };
         let facts = cache.facts(input, &text, || facts(input, &text));
         let source = cache.source(sources, source);
         project.by_path.insert(input.path.clone(), project.files.len());
-        project.files.push(ProjectFile { input: input.clone(), facts, source, library: None });
+        project.files.push(CheckedFile { input: input.clone(), facts, source, library: None });
     }
     project.find_libraries();
     project
@@ -109,7 +109,7 @@ fn gets(ast: &Ast, names: &Names, found: &mut Vec<String>) {
     }
 }
 
-impl Project {
+impl CheckedProject {
     /// The index of a file.
     pub fn find(&self, path: &str) -> Option<usize> {
         self.by_path.get(path).copied()
@@ -188,7 +188,7 @@ impl Project {
     /// The files of a library with paths relative to it, to evaluate it on its own.
     pub fn rooted(&self, library: usize) -> Vec<InputFile> {
         let directory = &self.libraries[library];
-        let rooted = |file: &ProjectFile| {
+        let rooted = |file: &CheckedFile| {
             let path = file.input.path.strip_prefix(directory.as_str())?.to_owned();
             let place = file.input.place.clone().or_else(|| Some(file.input.path.clone()));
             Some(InputFile { path, place, ..file.input.clone() })
@@ -198,7 +198,7 @@ impl Project {
 }
 
 /// The file that `load()` in another file refers to.
-pub(crate) fn resolve_load(project: &Project, file: usize, module: &str) -> Option<usize> {
+pub(crate) fn resolve_load(project: &CheckedProject, file: usize, module: &str) -> Option<usize> {
     let from = &project.files[file];
     let path = match module.strip_prefix('@') {
         Some(rest) => {
@@ -211,7 +211,7 @@ pub(crate) fn resolve_load(project: &Project, file: usize, module: &str) -> Opti
 }
 
 /// Resolves a path in a file: relative to its directory, or to the root of its library.
-pub(crate) fn relative(project: &Project, file: usize, path: &str) -> String {
+pub(crate) fn relative(project: &CheckedProject, file: usize, path: &str) -> String {
     let from = &project.files[file];
     match path.strip_prefix('/') {
         Some(path) => format!("{}{path}", project.libraries[from.library.unwrap_or_default()]),

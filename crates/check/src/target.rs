@@ -10,11 +10,11 @@ use ytterby_diag::{Diagnostic, FileId, Id, Pos, Sources};
 use ytterby_text::Str;
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
-use crate::declared::{self, Table};
-use crate::flow::{self, Flow};
+use crate::declared::{self, TrackedValues};
+use crate::flow::{self, LibraryReads};
 use crate::lints;
 use crate::lints::given::Given;
-use crate::project::{Project, has_code, project};
+use crate::project::{CheckedProject, has_code, project};
 use crate::{Cache, CheckTarget, ValuesAre, effect};
 
 /// Maximum templates that are left out one by one to find errors in others.
@@ -135,17 +135,17 @@ impl TargetFindings {
     /// Analyses the files. Returns the declarations of the root library, and the data flow of its code.
     fn read(
         &mut self,
-        project: &Project,
+        project: &CheckedProject,
         options: &Options,
         sources: &Arc<Sources>,
         cache: &mut Cache,
-    ) -> Option<(Table, Flow)> {
+    ) -> Option<(TrackedValues, LibraryReads)> {
         let mut schemas: Vec<Option<SchemaFacts>> = Vec::new();
         for library in 0..project.libraries.len() {
             let files = if library == 0 { rooted_all(project) } else { project.rooted(library) };
             schemas.push(schema_facts(&files, options, &[], sources).ok().flatten());
         }
-        let mut tables: Vec<Option<Table>> = Vec::new();
+        let mut tables: Vec<Option<TrackedValues>> = Vec::new();
         let has_defaults = |tree: &Tree| {
             let mut comments = tree.all_comments().iter();
             comments.any(|comment| starts_with_name(&comment.text, "@schema/validation-defaults-for-strings"))
@@ -164,7 +164,7 @@ impl TargetFindings {
                     required: false,
                     secret: false,
                     deprecated: false,
-                    default: ytterby::facts::Literal::Map(Vec::new()),
+                    default: ytterby::facts::PlainData::Map(Vec::new()),
                 };
                 let table = declared::table(std::mem::replace(&mut schema.root, empty));
                 lints::schema::check(&schema, rules_have_defaults, &mut self.findings);
@@ -173,7 +173,7 @@ impl TargetFindings {
             }));
         }
         let members: Vec<Vec<usize>> = (0..project.libraries.len()).map(|library| project.members(library)).collect();
-        let flows: Vec<Flow> = members
+        let flows: Vec<LibraryReads> = members
             .iter()
             .enumerate()
             .map(|(library, members)| flow::follow(project, members, tables[library].as_ref()))
@@ -201,10 +201,10 @@ impl TargetFindings {
     /// Reports undeclared values and unused values.
     fn values(
         &mut self,
-        project: &Project,
+        project: &CheckedProject,
         members: &[Vec<usize>],
-        tables: &[Option<Table>],
-        flows: &[Flow],
+        tables: &[Option<TrackedValues>],
+        flows: &[LibraryReads],
         extends: bool,
     ) {
         let extends = extends || flows.iter().any(|flow| flow.extends_libraries);
@@ -238,9 +238,9 @@ impl TargetFindings {
     /// The documents and files that set data values of a library.
     fn given(
         &mut self,
-        project: &Project,
+        project: &CheckedProject,
         library: usize,
-        table: &Table,
+        table: &TrackedValues,
         options: &Options,
         sources: &Arc<Sources>,
         cache: &mut Cache,
@@ -300,7 +300,7 @@ fn gives_values(tree: Option<&Tree>) -> bool {
 }
 
 /// All files, including those of private libraries.
-fn rooted_all(project: &Project) -> Vec<InputFile> {
+fn rooted_all(project: &CheckedProject) -> Vec<InputFile> {
     project.files.iter().map(|file| file.input.clone()).collect()
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ytterby::{Content, Failure, InputFile, OutputFile};
 use ytterby_diag::Id;
-use ytterby_text::gojson::{self, Build, Html, Scalar};
+use ytterby_text::gojson::{self, Build, Html, JsonScalar};
 
 /// The files of `--bulk-in`. Member names are compared case-insensitively and unknown members ignored, as in Go.
 pub fn read(text: &str) -> Result<Vec<InputFile>, Failure> {
@@ -88,12 +88,12 @@ impl Build for ToJson {
     type Value = Json;
     type Key = String;
 
-    fn scalar(&mut self, scalar: Scalar<'_>, _: Range<usize>) -> Json {
+    fn scalar(&mut self, scalar: JsonScalar<'_>, _: Range<usize>) -> Json {
         match scalar {
-            Scalar::Null => Json::Null,
-            Scalar::Bool(_) => Json::Bool,
-            Scalar::Number(_) => Json::Number,
-            Scalar::String(text) => Json::Text(text.into_owned()),
+            JsonScalar::Null => Json::Null,
+            JsonScalar::Bool(_) => Json::Bool,
+            JsonScalar::Number(_) => Json::Number,
+            JsonScalar::String(text) => Json::Text(text.into_owned()),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::build::unified;
 use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::project::{self, findings::Findings};
-use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
+use crate::read::{self, InputOptions, Skip, Stdin, Symlinks, Urls};
 use crate::{host, report, write};
 
 /// Formats the YAML files given by flags and operands.
@@ -42,7 +42,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             Err(_) => {}
         }
     }
-    let rules = Rules { urls: Urls::MayHoldEquals, skip: Skip::Generated(&outputs) };
+    let rules = InputOptions { urls: Urls::MayHoldEquals, skip: Skip::Generated(&outputs) };
     let files = read::list_as(rules, &paths, &Symlinks::default(), &Stdin::default())?;
     let options = ReadOptions { strict: flags.is_on(&flag::STRICT), ..ReadOptions::default() };
     let yaml = files.iter().filter(|file| file.kind() == FileKind::Yaml);

@@ -9,7 +9,7 @@ use ytterby::{Failure, Limits, Meter};
 use ytterby_diag::{Diagnostic, Id};
 
 use crate::commands::flag;
-use crate::flags::{Invocation, Text};
+use crate::flags::{Invocation, TextFlag};
 
 /// The limits that the flags set.
 pub fn of_flags(flags: &Invocation) -> Result<Limits, Failure> {
@@ -25,7 +25,7 @@ pub fn of_flags(flags: &Invocation) -> Result<Limits, Failure> {
 
 fn read<T>(
     flags: &Invocation,
-    flag: &Text,
+    flag: &TextFlag,
     parse: fn(&str) -> Option<T>,
     expected: &str,
 ) -> Result<Option<T>, Failure> {

@@ -17,7 +17,7 @@ use ytterby_text::profile::phase;
 use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
-use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
+use crate::read::{self, InputOptions, Skip, Stdin, Symlinks, Urls};
 use crate::{bulk, kubernetes, limits, profile, report, source_map, write};
 
 const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
@@ -210,8 +210,8 @@ pub fn options(
 }
 
 /// How to parse flag arguments that name files.
-pub fn rules(compat: Compat) -> Rules<'static> {
-    Rules {
+pub fn rules(compat: Compat) -> InputOptions<'static> {
+    InputOptions {
         urls: if compat == Compat::V0_49 { Urls::AreCutAtEquals } else { Urls::MayHoldEquals },
         skip: if compat.is_ytt_only() { Skip::Nothing } else { Skip::Project(&[]) },
     }

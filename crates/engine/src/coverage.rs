@@ -13,7 +13,7 @@ use crate::node::{Map, Node, Reads};
 /// several threads can share it; the files must be compiled by a render that has it.
 #[derive(Debug, Default)]
 pub struct Coverage {
-    statements: Arc<ytterby_starlark::Coverage>,
+    statements: Arc<ytterby_starlark::StatementCoverage>,
     values: Mutex<BTreeMap<String, bool>>,
 }
 
@@ -29,7 +29,7 @@ impl Coverage {
         self.values.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn of_code(&self) -> Arc<ytterby_starlark::Coverage> {
+    pub(crate) fn of_code(&self) -> Arc<ytterby_starlark::StatementCoverage> {
         self.statements.clone()
     }
 

@@ -3,7 +3,7 @@
 //! The account itself is `ytterby_text::budget`, to which all work of a run is charged.
 
 use ytterby_diag::{Diagnostic, Failure, FileId, Id, Label, Part, Pos, Role, Sources, Text};
-use ytterby_text::budget::{self, Running};
+use ytterby_text::budget::{self, BudgetGuard};
 
 use crate::api::{MAX_STEPS, Options, Rendered};
 
@@ -11,7 +11,7 @@ use crate::api::{MAX_STEPS, Options, Rendered};
 const HOT: u64 = 20;
 
 /// Opens the budget of the options.
-pub(crate) fn begin(options: &Options) -> Running {
+pub(crate) fn begin(options: &Options) -> BudgetGuard {
     let mut limits = options.limits;
     if options.meter.is_none() {
         limits.steps.get_or_insert(MAX_STEPS);

@@ -29,7 +29,7 @@ use crate::record::Record;
 use crate::run::Run;
 use crate::schema::{Schema, hide_lines_naming, redact, secret_names};
 use crate::slips;
-use crate::values::{self, Declared, Envelope};
+use crate::values::{self, DeclaredSchema, Envelope};
 
 /// Renders `files`. Sources for positions of diagnostics are added to `sources`.
 pub fn render(
@@ -110,7 +110,7 @@ fn given_values(run: &Rc<Run>, root: &LibraryRun) -> Result<Vec<Envelope>, Failu
 fn prepare(
     root: &LibraryRun,
     eval: &mut Eval,
-    declared: Declared,
+    declared: DeclaredSchema,
     given: Vec<Envelope>,
 ) -> Result<PreparedLibrary, Failure> {
     let (for_children, given): (Vec<Envelope>, Vec<Envelope>) = given.into_iter().partition(Envelope::is_for_child);

@@ -29,13 +29,13 @@ const KEPT_RENDERS: u32 = 2;
 pub(crate) struct Reuse {
     /// The number of the current render.
     render: Cell<u32>,
-    texts: RefCell<FxHashMap<(usize, WritePoint), Known>>,
+    texts: RefCell<FxHashMap<(usize, WritePoint), WrittenNode>>,
     /// Nodes without overlay annotations whose collections all come from YAML, and the last render that had them.
     clean: RefCell<FxHashMap<usize, (Node, u32)>>,
 }
 
 /// A node that was written before.
-struct Known {
+struct WrittenNode {
     /// Kept alive, so that no other node gets its address.
     _of: Shared,
     /// The last render that wrote it.
@@ -101,7 +101,7 @@ impl Reuse {
 
     fn at(&self, address: usize, point: WritePoint) -> Lookup {
         match self.texts.borrow_mut().get_mut(&(address, point)) {
-            Some(Known { text: Some(text), render, nodes, .. }) => {
+            Some(WrittenNode { text: Some(text), render, nodes, .. }) => {
                 *render = self.render.get();
                 Lookup::Text(text.clone(), *nodes)
             }
@@ -129,7 +129,7 @@ impl Reuse {
     ) {
         let render = self.render.get();
         let mut texts = self.texts.borrow_mut();
-        let known = texts.entry(place).or_insert_with(|| Known { _of: of(), render, nodes, text: None });
+        let known = texts.entry(place).or_insert_with(|| WrittenNode { _of: of(), render, nodes, text: None });
         if known.render != render {
             known.text = Some(Rc::new(writer.written_since(start)));
             known.render = render;

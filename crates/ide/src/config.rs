@@ -9,7 +9,7 @@ use crate::TextRange;
 use crate::file::{self, File};
 use crate::findings::Finding;
 use crate::model::{Model, YamlItem, outline};
-use crate::project::Project;
+use crate::project::ProjectSnapshot;
 
 /// Inputs and targets.
 #[derive(Clone, Debug, Default)]
@@ -170,7 +170,7 @@ pub fn about(path: &[Option<&str>]) -> Option<&'static Key> {
 }
 
 /// Reports paths of files and values files that do not exist.
-pub fn missing_files(project: &Project, file: &File) -> Vec<Finding> {
+pub fn missing_files(project: &ProjectSnapshot, file: &File) -> Vec<Finding> {
     let model = file.model();
     let mut found = Vec::new();
     for (index, item) in model.items.iter().enumerate() {

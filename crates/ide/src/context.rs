@@ -4,21 +4,21 @@ use ytterby_kubernetes::Catalog;
 
 use crate::file::{File, Language};
 use crate::model::{Chain, CodeRegion, Model, RegionKind, Token, TokenKind};
-use crate::project::{FileRole, Meaning, Project};
-use crate::values::Value;
+use crate::project::{FileRole, Meaning, ProjectSnapshot};
+use crate::values::DataValue;
 
 /// Additional knowledge for answering a query.
 #[derive(Clone, Copy, Default)]
-pub struct Known<'a> {
+pub struct Knowledge<'a> {
     /// The data values of the selected target.
-    pub values: Option<&'a Value>,
+    pub values: Option<&'a DataValue>,
 }
 
 /// A position in a file of a project.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a> {
     /// The project.
-    pub project: &'a Project,
+    pub project: &'a ProjectSnapshot,
     /// The file.
     pub file: &'a File,
     /// The index of the file, if it is part of the project.
@@ -29,7 +29,7 @@ pub struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// A place.
-    pub fn new(project: &'a Project, file: &'a File, offset: usize) -> Cursor<'a> {
+    pub fn new(project: &'a ProjectSnapshot, file: &'a File, offset: usize) -> Cursor<'a> {
         let mut offset = offset.min(file.text.len());
         while !file.text.is_char_boundary(offset) {
             offset -= 1;

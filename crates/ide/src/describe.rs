@@ -1,6 +1,6 @@
 //! Describes data values and functions in Markdown.
 
-use crate::context::Known;
+use crate::context::Knowledge;
 use crate::model::{DefKind, Definition};
 use crate::schema::Schema;
 
@@ -8,7 +8,7 @@ use crate::schema::Schema;
 pub const HIDDEN: &str = "(secret)";
 
 /// Describes a declared data value.
-pub fn value(schema: &Schema, node: usize, known: Known<'_>) -> String {
+pub fn value(schema: &Schema, node: usize, known: Knowledge<'_>) -> String {
     let declared = &schema.nodes[node];
     let path = schema.path(node);
     let mut type_name = declared.type_name.clone();
@@ -64,7 +64,7 @@ pub fn value(schema: &Schema, node: usize, known: Known<'_>) -> String {
 }
 
 /// Shows a value with its secrets replaced.
-pub fn hidden_parts(schema: &Schema, node: usize, value: &crate::values::Value) -> String {
+pub fn hidden_parts(schema: &Schema, node: usize, value: &crate::values::DataValue) -> String {
     fn has_secret(schema: &Schema, node: usize) -> bool {
         let declared = &schema.nodes[node];
         let below = declared.children.iter().chain(&declared.element);

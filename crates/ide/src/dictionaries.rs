@@ -7,7 +7,7 @@ use crate::context::Cursor;
 use crate::file::File;
 use crate::model::{TokenKind, string_content};
 use crate::navigate::Symbol;
-use crate::project::Project;
+use crate::project::ProjectSnapshot;
 use crate::{TextRange, infer};
 
 /// A key of a dictionary that a library gets.
@@ -31,7 +31,7 @@ pub(crate) fn key_at(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
 }
 
 /// The keys that a file gives to libraries.
-pub(crate) fn given_keys(project: &Project, file: usize) -> Vec<GivenKey> {
+pub(crate) fn given_keys(project: &ProjectSnapshot, file: usize) -> Vec<GivenKey> {
     let source = &project.files[file].file;
     let mut found = Vec::new();
     if source.text.contains(METHOD) {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::model::{FileKind, Model};
+use crate::model::{Model, ModelKind};
 
 /// The files that a server can see. Provided by the host: a disk, or the memory of a browser.
 ///
@@ -81,9 +81,9 @@ impl File {
     }
 
     /// The kind of file, by its name; a file that is open as `ytt` with another name is a text template.
-    pub fn kind(&self) -> FileKind {
-        match FileKind::of(&self.path) {
-            FileKind::Other if self.language == Language::Ytt => FileKind::Text,
+    pub fn kind(&self) -> ModelKind {
+        match ModelKind::of(&self.path) {
+            ModelKind::Other if self.language == Language::Ytt => ModelKind::Text,
             kind => kind,
         }
     }
@@ -142,5 +142,5 @@ pub fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
 
 /// Whether files of this name have a model: YAML, Starlark and text. Others are inputs that only code reads.
 pub fn is_input(path: &str) -> bool {
-    FileKind::of(path) != FileKind::Other
+    ModelKind::of(path) != ModelKind::Other
 }

@@ -28,7 +28,7 @@ pub struct Finding {
     /// Related places.
     pub related: Vec<RelatedPlace>,
     /// Edits that fix it.
-    pub fixes: Vec<Fix>,
+    pub fixes: Vec<QuickFix>,
 }
 
 /// A place related to a problem.
@@ -44,7 +44,7 @@ pub struct RelatedPlace {
 
 /// Edits that fix a problem.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Fix {
+pub struct QuickFix {
     /// A description of the edits.
     pub title: String,
     /// The edits.

@@ -6,11 +6,11 @@ use ytterby_yaml::{ReadOptions, parse};
 use crate::TextRange;
 use crate::file::File;
 use crate::findings::TextEdit;
-use crate::model::FileKind;
+use crate::model::ModelKind;
 
 /// The edits that format a file; empty if it cannot be parsed or is not YAML. Unchanged lines are not touched.
 pub fn format(file: &File) -> Vec<TextEdit> {
-    if file.kind() != FileKind::Yaml {
+    if file.kind() != ModelKind::Yaml {
         return Vec::new();
     }
     let text = &*file.text;

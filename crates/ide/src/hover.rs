@@ -1,7 +1,7 @@
 //! Descriptions of what is under the cursor.
 
 use crate::config;
-use crate::context::{Cursor, Known};
+use crate::context::{Cursor, Knowledge};
 use crate::file;
 use crate::model::TokenKind;
 use crate::project::Meaning;
@@ -17,7 +17,7 @@ pub struct Hover {
 }
 
 /// Describes what is under the cursor.
-pub fn hover(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
+pub fn hover(at: Cursor<'_>, known: Knowledge<'_>) -> Option<Hover> {
     let model = at.model();
     if file::is_project_file(&at.file.path) {
         if let Some((navigate::Symbol::Value(_, path), range)) = navigate::symbol(at) {
@@ -68,7 +68,7 @@ fn annotation(at: Cursor<'_>) -> Option<Hover> {
     Some(Hover { range: token.range, markdown: rule.markdown("python", "") })
 }
 
-fn code(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
+fn code(at: Cursor<'_>, known: Knowledge<'_>) -> Option<Hover> {
     let model = at.model();
     let file = at.index?;
     // A load: the module or symbol in quotes.
@@ -93,7 +93,7 @@ fn code(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
     }
     if let Some((navigate::Symbol::Value(library, path), range)) = dictionaries::key_at(at) {
         let schema = at.project.schema_of_library(&library);
-        return Some(Hover { range, markdown: describe::value(&schema, schema.find(&path)?, Known::default()) });
+        return Some(Hover { range, markdown: describe::value(&schema, schema.find(&path)?, Knowledge::default()) });
     }
     let (_, token) = at.token()?;
     if let Some(definition) = model.definitions.iter().position(|definition| definition.range.touches(at.offset)) {
@@ -118,7 +118,7 @@ fn code(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
     entry.map(|entry| Hover { range: token.range, markdown: entry.markdown("python", "") })
 }
 
-fn meaning_text(at: Cursor<'_>, meaning: &Meaning, known: Known<'_>) -> Option<String> {
+fn meaning_text(at: Cursor<'_>, meaning: &Meaning, known: Knowledge<'_>) -> Option<String> {
     match meaning {
         Meaning::DataValue(path) if path.is_empty() => {
             reference::member("data", "values").map(|entry| entry.markdown("python", ""))
@@ -127,7 +127,7 @@ fn meaning_text(at: Cursor<'_>, meaning: &Meaning, known: Known<'_>) -> Option<S
             let schema = at.project.schema_for(&at.file.path);
             let node = schema.find(path)?;
             let is_root = at.index.is_none_or(|index| at.project.library(&at.project.files[index].logical).is_empty());
-            let known = if is_root { known } else { Known::default() };
+            let known = if is_root { known } else { Knowledge::default() };
             Some(describe::value(&schema, node, known))
         }
         Meaning::Module(name) => {
@@ -147,7 +147,7 @@ fn meaning_text(at: Cursor<'_>, meaning: &Meaning, known: Known<'_>) -> Option<S
 }
 
 /// A key of a schema, of values or of a manifest.
-fn key(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
+fn key(at: Cursor<'_>, known: Knowledge<'_>) -> Option<Hover> {
     let model = at.model();
     let item = model.key_at(at.offset).or_else(|| model.value_at(at.offset))?;
     let range = model.items[item].key_range;
@@ -156,7 +156,7 @@ fn key(at: Cursor<'_>, known: Known<'_>) -> Option<Hover> {
     if at.is_values_file() || model.is_schema(document) || model.is_values(document) {
         let schema = at.schema(document);
         let node = schema.find(&path)?;
-        let known = if at.library(document).is_empty() { known } else { Known::default() };
+        let known = if at.library(document).is_empty() { known } else { Knowledge::default() };
         return Some(Hover { range, markdown: describe::value(&schema, node, known) });
     }
     let (api_version, kind) = at.kind(document)?;

@@ -6,7 +6,7 @@
 
 use crate::context::Cursor;
 use crate::model::{DefKind, Model, TokenKind, string_content};
-use crate::project::{Meaning, Project};
+use crate::project::{Meaning, ProjectSnapshot};
 use crate::reference::{self, ReferenceEntry};
 
 /// A type with methods: the name of a group of `reference::types`, or `library`.
@@ -57,7 +57,7 @@ pub fn is_library_method(entry: &ReferenceEntry) -> bool {
 }
 
 /// The type of a data value.
-pub fn of_value(project: &Project, path: &str, value: &[Option<String>]) -> Option<TypeName> {
+pub fn of_value(project: &ProjectSnapshot, path: &str, value: &[Option<String>]) -> Option<TypeName> {
     let schema = project.schema_for(path);
     match schema.nodes[schema.find(value)?].type_name.as_str() {
         "string" => Some("string"),
@@ -67,7 +67,7 @@ pub fn of_value(project: &Project, path: &str, value: &[Option<String>]) -> Opti
 }
 
 struct Types<'a> {
-    project: &'a Project,
+    project: &'a ProjectSnapshot,
     file: usize,
     model: &'a Model,
     text: &'a str,

@@ -1,11 +1,11 @@
 //! Inlay hints: current values after code, and the block that an `end` closes.
 
 use crate::TextRange;
-use crate::context::Known;
+use crate::context::Knowledge;
 use crate::describe;
 use crate::file::File;
 use crate::model::RegionKind;
-use crate::project::{Meaning, Project};
+use crate::project::{Meaning, ProjectSnapshot};
 
 /// An inlay hint.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,7 +20,7 @@ pub struct Hint {
 const LONG_BLOCK: usize = 20;
 
 /// The hints in a part of a file.
-pub fn hints(project: &Project, file: &File, within: TextRange, known: Known<'_>) -> Vec<Hint> {
+pub fn hints(project: &ProjectSnapshot, file: &File, within: TextRange, known: Knowledge<'_>) -> Vec<Hint> {
     let model = file.model();
     let text = &*file.text;
     let mut found = Vec::new();

@@ -1,7 +1,7 @@
 //! Answers questions about a project with unsaved files.
 //!
 //! Everything here uses paths and byte offsets; the protocol of editors is in `ytterby-lsp`. A [`Workspace`] has the
-//! files; its [`Project`]s are immutable snapshots. Queries about positions ([`complete`], [`hover`], …) use models that
+//! files; its [`ProjectSnapshot`]s are immutable snapshots. Queries about positions ([`complete`], [`hover`], …) use models that
 //! recover from incomplete files ([`model`]); [`analysis`] runs the engine for everything that only a run can
 //! find.
 
@@ -37,8 +37,8 @@ pub mod values;
 pub mod workspace;
 
 pub use file::{DirectoryEntry, File, FileSystem, Language};
-pub use findings::{Finding, Fix, RelatedPlace, Severity, TextEdit};
-pub use project::{FileRange, FileRole, Meaning, Project, ProjectFile};
+pub use findings::{Finding, QuickFix, RelatedPlace, Severity, TextEdit};
+pub use project::{FileRange, FileRole, Meaning, ProjectSnapshot, SnapshotFile};
 pub use schema::Schema;
 pub use text::{LineColumn, Lines, TextRange};
 pub use workspace::Workspace;

@@ -3,10 +3,10 @@
 use crate::TextRange;
 use crate::file::{self, File};
 use crate::model::{TokenKind, string_content};
-use crate::project::{Meaning, Project};
+use crate::project::{Meaning, ProjectSnapshot};
 
 /// The files that a file refers to: in `load`, in `data.read`, and in the project file.
-pub fn links(project: &Project, file: &File) -> Vec<(TextRange, String)> {
+pub fn links(project: &ProjectSnapshot, file: &File) -> Vec<(TextRange, String)> {
     let model = file.model();
     if file::is_project_file(&file.path) {
         let values = model.items.iter().filter(|item| !item.value.is_empty());
@@ -26,7 +26,7 @@ pub fn links(project: &Project, file: &File) -> Vec<(TextRange, String)> {
 
 /// The files in `data.read("…")`.
 fn read_files<'a>(
-    project: &'a Project,
+    project: &'a ProjectSnapshot,
     file: &'a File,
     index: usize,
 ) -> impl Iterator<Item = (TextRange, String)> + 'a {

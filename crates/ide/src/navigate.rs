@@ -8,7 +8,7 @@ use crate::dictionaries;
 use crate::file::{self, File};
 use crate::findings::TextEdit;
 use crate::model::{DefKind, Model, TokenKind, is_identifier, string_content};
-use crate::project::{FileRange, Meaning, Project};
+use crate::project::{FileRange, Meaning, ProjectSnapshot};
 
 /// Something with a name in several places.
 #[derive(Clone, PartialEq, Debug)]
@@ -186,7 +186,7 @@ fn function_of(model: &Model, parameter: &crate::model::Definition) -> Option<us
 }
 
 /// The places where calls of a function name one of its arguments.
-fn argument_places(project: &Project, file: usize, function: usize, name: &str) -> Vec<FileRange> {
+fn argument_places(project: &ProjectSnapshot, file: usize, function: usize, name: &str) -> Vec<FileRange> {
     let mut found = Vec::new();
     for (place, _) in definition_occurrences(project, file, function) {
         let Some(source) = project.file(&place.path) else { continue };
@@ -225,7 +225,7 @@ fn library_name(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
 }
 
 /// What a definition in a file refers to: itself, an alias, or something in another file.
-fn own_symbol(project: &Project, file: usize, definition: usize) -> Symbol {
+fn own_symbol(project: &ProjectSnapshot, file: usize, definition: usize) -> Symbol {
     let model = project.files[file].file.model();
     let found = &model.definitions[definition];
     if let DefKind::Loaded { load, symbol, .. } = &found.kind {
@@ -250,7 +250,7 @@ fn own_symbol(project: &Project, file: usize, definition: usize) -> Symbol {
 }
 
 /// The first definition of the same name in the same scope, following loads.
-fn origin(project: &Project, file: usize, definition: usize) -> Symbol {
+fn origin(project: &ProjectSnapshot, file: usize, definition: usize) -> Symbol {
     let (mut file, mut definition) = (file, definition);
     for _ in 0..16 {
         let model = project.files[file].file.model();
@@ -384,7 +384,7 @@ fn occurrences(at: Cursor<'_>, symbol: &Symbol) -> BTreeSet<(FileRange, bool)> {
 }
 
 /// The places that name a library.
-fn library_occurrences(project: &Project, directory: &str) -> BTreeSet<(FileRange, bool)> {
+fn library_occurrences(project: &ProjectSnapshot, directory: &str) -> BTreeSet<(FileRange, bool)> {
     let mut found = BTreeSet::new();
     let name = directory.rsplit_once("_ytt_lib/").map_or(directory, |(_, name)| name);
     for (_, source) in project.inputs().filter(|(_, source)| source.file.text.contains(name)) {
@@ -401,7 +401,7 @@ fn library_occurrences(project: &Project, directory: &str) -> BTreeSet<(FileRang
     found
 }
 
-fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) -> BTreeSet<(FileRange, bool)> {
+fn value_occurrences(project: &ProjectSnapshot, library: &str, path: &[Option<String>]) -> BTreeSet<(FileRange, bool)> {
     let mut found = BTreeSet::new();
     let mut keys_of = |file: &File, is_it: &dyn Fn(&Model, usize) -> bool, is_declaration: bool| {
         let model = file.model();
@@ -416,7 +416,7 @@ fn value_occurrences(project: &Project, library: &str, path: &[Option<String>]) 
         }
     };
     for (index, source) in project.inputs() {
-        if source.file.kind() == crate::model::FileKind::Yaml {
+        if source.file.kind() == crate::model::ModelKind::Yaml {
             let is_own = |document: usize| project.library_of_document(index, document) == library;
             keys_of(&source.file, &|model, document| model.is_schema(document) && is_own(document), true);
             keys_of(&source.file, &|model, document| model.is_values(document) && is_own(document), false);
@@ -463,7 +463,7 @@ fn same_path(written: &[Option<&str>], path: &[Option<String>]) -> bool {
     written.len() == path.len() && written.iter().zip(path).all(|(a, b)| *a == b.as_deref())
 }
 
-fn definition_occurrences(project: &Project, file: usize, definition: usize) -> BTreeSet<(FileRange, bool)> {
+fn definition_occurrences(project: &ProjectSnapshot, file: usize, definition: usize) -> BTreeSet<(FileRange, bool)> {
     let mut found = BTreeSet::new();
     let source = &project.files[file].file;
     let model = source.model();
@@ -516,7 +516,7 @@ fn definition_key(definition: &crate::model::Definition) -> &str {
 }
 
 /// Whether a loaded name comes from a file, following further loads.
-fn leads_to(project: &Project, file: usize, definition: usize, target: usize, name: &str) -> bool {
+fn leads_to(project: &ProjectSnapshot, file: usize, definition: usize, target: usize, name: &str) -> bool {
     match origin(project, file, definition) {
         Symbol::Definition(found, index) => {
             found == target && project.files[found].file.model().definitions[index].name == name
@@ -541,7 +541,7 @@ fn module_occurrences(at: Cursor<'_>, module: &str) -> BTreeSet<(FileRange, bool
     found
 }
 
-fn member_occurrences(project: &Project, module: &str, name: &str) -> BTreeSet<(FileRange, bool)> {
+fn member_occurrences(project: &ProjectSnapshot, module: &str, name: &str) -> BTreeSet<(FileRange, bool)> {
     let mut found = BTreeSet::new();
     for (index, source) in project.inputs() {
         for chain in &source.file.model().chains {

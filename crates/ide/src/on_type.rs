@@ -2,7 +2,7 @@
 
 use crate::context::Cursor;
 use crate::findings::TextEdit;
-use crate::model::{Block, BlockKind, FileKind, RegionKind};
+use crate::model::{Block, BlockKind, ModelKind, RegionKind};
 
 /// The open block that `else:` or `elif …:` on a line belongs to.
 fn branch<'a>(at: Cursor<'a>, line: usize) -> Option<&'a Block> {
@@ -38,8 +38,8 @@ pub fn after_line_break(at: Cursor<'_>) -> Vec<TextEdit> {
     let head_line = model.lines.range(text, above).of(text);
     let word = match at.file.kind() {
         // A block whose marker is not closed continues on the next line.
-        FileKind::Text if !head_line.trim_end().ends_with("@)") => return Vec::new(),
-        FileKind::Text => "(@ end @)",
+        ModelKind::Text if !head_line.trim_end().ends_with("@)") => return Vec::new(),
+        ModelKind::Text => "(@ end @)",
         _ if is_star => "end",
         _ => "#@ end",
     };

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use ytterby_diag::FileId;
-use ytterby_kubernetes::{Catalog, Options, Unknown, Version};
+use ytterby_kubernetes::{Catalog, CheckOptions, Unknown, Version};
 use ytterby_yaml::ReadOptions;
 
 use crate::TextRange;
 use crate::config::Config;
 use crate::file::{self, File, FileSystem};
-use crate::model::{Chain, DefKind, FileKind};
+use crate::model::{Chain, DefKind, ModelKind};
 use crate::schema::Schema;
 
 /// Directories below one of `schemas:` that are looked at.
@@ -33,7 +33,7 @@ pub enum FileRole {
 
 /// A file of a project.
 #[derive(Clone, Debug)]
-pub struct ProjectFile {
+pub struct SnapshotFile {
     /// The file.
     pub file: Arc<File>,
     /// Its path in templates.
@@ -45,7 +45,7 @@ pub struct ProjectFile {
 }
 
 /// A snapshot of a project.
-pub struct Project {
+pub struct ProjectSnapshot {
     /// Its directory.
     pub root: String,
     /// Its project file.
@@ -53,7 +53,7 @@ pub struct Project {
     /// The settings in the project file.
     pub config: Option<Config>,
     /// Its files.
-    pub files: Vec<ProjectFile>,
+    pub files: Vec<SnapshotFile>,
     /// The last version of each file that compiled.
     pub(crate) good: Arc<HashMap<String, Arc<File>>>,
     /// Access to other files.
@@ -111,20 +111,20 @@ pub struct FileRange {
     pub range: TextRange,
 }
 
-impl Project {
+impl ProjectSnapshot {
     pub(crate) fn new(
         root: &str,
         project_file: Option<Arc<File>>,
         config: Option<Config>,
-        files: Vec<ProjectFile>,
+        files: Vec<SnapshotFile>,
         good: Arc<HashMap<String, Arc<File>>>,
         system: Arc<dyn FileSystem>,
-        old: Option<&Project>,
-    ) -> Project {
+        old: Option<&ProjectSnapshot>,
+    ) -> ProjectSnapshot {
         let by_path = files.iter().enumerate().map(|(index, file)| (file.file.path.clone(), index)).collect();
         let old_schemas = old.and_then(|old| old.schemas.get().cloned());
         let old_catalog = old.and_then(|old| Some((old.project_file.clone(), old.catalog.get()?.clone())));
-        Project {
+        ProjectSnapshot {
             root: root.to_owned(),
             project_file,
             config,
@@ -140,8 +140,8 @@ impl Project {
     }
 
     /// Whether both have the same files in the same roles.
-    pub(crate) fn is_same(&self, other: &Project) -> bool {
-        let same_file = |(a, b): (&ProjectFile, &ProjectFile)| {
+    pub(crate) fn is_same(&self, other: &ProjectSnapshot) -> bool {
+        let same_file = |(a, b): (&SnapshotFile, &SnapshotFile)| {
             Arc::ptr_eq(&a.file, &b.file) && a.role == b.role && a.target == b.target && a.logical == b.logical
         };
         let same_config = match (&self.project_file, &other.project_file) {
@@ -166,8 +166,8 @@ impl Project {
     }
 
     /// Files that can contain code, without duplicates.
-    pub fn inputs(&self) -> impl Iterator<Item = (usize, &ProjectFile)> {
-        let is_first = |index: usize, file: &ProjectFile| self.by_path.get(&file.file.path) == Some(&index);
+    pub fn inputs(&self) -> impl Iterator<Item = (usize, &SnapshotFile)> {
+        let is_first = |index: usize, file: &SnapshotFile| self.by_path.get(&file.file.path) == Some(&index);
         self.files
             .iter()
             .enumerate()
@@ -175,8 +175,8 @@ impl Project {
     }
 
     /// Values files, without duplicates.
-    pub fn values_files(&self) -> impl Iterator<Item = &ProjectFile> {
-        let is_first = |index: usize, file: &ProjectFile| self.by_path.get(&file.file.path) == Some(&index);
+    pub fn values_files(&self) -> impl Iterator<Item = &SnapshotFile> {
+        let is_first = |index: usize, file: &SnapshotFile| self.by_path.get(&file.file.path) == Some(&index);
         let all = self.files.iter().enumerate().filter(move |(index, file)| is_values(file) && is_first(*index, file));
         all.map(|(_, file)| file)
     }
@@ -252,7 +252,7 @@ impl Project {
                 Some(version) => Version::parse(version)?,
                 None => Version::NEWEST,
             };
-            let mut catalog = Catalog::new(Options { version, unknown: Unknown::Ignore, skip: Vec::new() });
+            let mut catalog = Catalog::new(CheckOptions { version, unknown: Unknown::Ignore, skip: Vec::new() });
             let listed = self.config.as_ref().map(|config| &config.schemas[..]).unwrap_or_default();
             let mut open: Vec<(String, usize)> = listed.iter().map(|path| (file::join(&self.root, path), 0)).collect();
             while let Some((path, depth)) = open.pop() {
@@ -283,12 +283,12 @@ impl Project {
 
     fn schemas(&self) -> &Schemas {
         self.schemas.get_or_init(|| {
-            let is_source = |file: &&ProjectFile| {
+            let is_source = |file: &&SnapshotFile| {
                 file.role == FileRole::Input
-                    && file.file.kind() == FileKind::Yaml
+                    && file.file.kind() == ModelKind::Yaml
                     && (file.file.text.contains("#@data/values") || file.file.text.contains("#@schema"))
             };
-            let sources: Vec<&ProjectFile> = self.files.iter().filter(is_source).collect();
+            let sources: Vec<&SnapshotFile> = self.files.iter().filter(is_source).collect();
             if let Some(old) = &self.old_schemas
                 && old.sources.len() == sources.len()
                 && old.sources.iter().zip(&sources).all(|(old, new)| Arc::ptr_eq(old, &new.file))
@@ -476,6 +476,6 @@ impl Project {
     }
 }
 
-fn is_values(file: &ProjectFile) -> bool {
+fn is_values(file: &SnapshotFile) -> bool {
     matches!(file.role, FileRole::Values | FileRole::LooseValues | FileRole::Plain)
 }

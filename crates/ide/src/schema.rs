@@ -10,8 +10,8 @@ use ytterby_yaml::Scalar;
 
 use crate::TextRange;
 use crate::file::File;
-use crate::model::{FileKind, Model, TokenKind, YamlItem, outline, string_content};
-use crate::project::{FileRange, FileRole, ProjectFile};
+use crate::model::{Model, ModelKind, TokenKind, YamlItem, outline, string_content};
+use crate::project::{FileRange, FileRole, SnapshotFile};
 
 /// The data values that a library declares.
 #[derive(Clone, Debug, Default)]
@@ -401,7 +401,7 @@ fn argument_text(code: &str) -> String {
 fn list_members(code: &str) -> Vec<String> {
     let Some(inner) = code.trim().strip_prefix(['[', '(']) else { return Vec::new() };
     let inner = inner.strip_suffix([']', ')']).unwrap_or(inner);
-    let file = Model::new(inner, FileKind::Starlark, true);
+    let file = Model::new(inner, ModelKind::Starlark, true);
     arguments(&file, inner, TextRange::new(0, inner.len())).into_iter().map(|argument| argument.text).collect()
 }
 
@@ -424,7 +424,7 @@ pub fn yaml_literal(code: &str) -> String {
 }
 
 /// The top-level keys of all schemas.
-pub(crate) fn top_keys(files: &[ProjectFile]) -> HashSet<String> {
+pub(crate) fn top_keys(files: &[SnapshotFile]) -> HashSet<String> {
     let mut keys = HashSet::new();
     for file in files.iter().filter(|file| file.file.text.contains("#@data/values-schema")) {
         let model = file.file.model();
@@ -436,9 +436,9 @@ pub(crate) fn top_keys(files: &[ProjectFile]) -> HashSet<String> {
 }
 
 /// Whether a plain file has only keys that a schema declares, so that it is probably not a template.
-pub(crate) fn looks_like_values(file: &ProjectFile, declared: &HashSet<String>) -> bool {
+pub(crate) fn looks_like_values(file: &SnapshotFile, declared: &HashSet<String>) -> bool {
     let File { text, .. } = &*file.file;
-    if file.role != FileRole::Input || file.file.kind() != FileKind::Yaml || text.contains("#@") || declared.is_empty()
+    if file.role != FileRole::Input || file.file.kind() != ModelKind::Yaml || text.contains("#@") || declared.is_empty()
     {
         return false;
     }

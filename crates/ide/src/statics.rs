@@ -6,13 +6,13 @@ use std::collections::HashSet;
 
 use ytterby_text::spelling;
 
-use crate::findings::{Finding, Fix, RelatedPlace, Severity, TextEdit};
+use crate::findings::{Finding, QuickFix, RelatedPlace, Severity, TextEdit};
 use crate::model::{DefKind, Model, TokenKind, string_content};
-use crate::project::{FileRole, Meaning, Project};
+use crate::project::{FileRole, Meaning, ProjectSnapshot};
 use crate::schema::Schema;
 
 /// Data values that no schema declares, in any branch of any file.
-pub fn unknown_values(project: &Project) -> Vec<Finding> {
+pub fn unknown_values(project: &ProjectSnapshot) -> Vec<Finding> {
     let mut found = Vec::new();
     let has_foreign_schema = project
         .files
@@ -50,7 +50,7 @@ fn guarded_names(model: &Model, text: &str) -> HashSet<String> {
 }
 
 /// Whether the meaning of a chain does not depend on the run: its root has exactly one definition.
-fn is_certain(project: &Project, file: usize, chain: &crate::model::Chain) -> bool {
+fn is_certain(project: &ProjectSnapshot, file: usize, chain: &crate::model::Chain) -> bool {
     let model = project.files[file].file.model();
     let Ok(index) = model.references.binary_search_by_key(&chain.root_range.start, |r| r.range.start) else {
         return false;
@@ -64,7 +64,7 @@ fn is_certain(project: &Project, file: usize, chain: &crate::model::Chain) -> bo
 }
 
 fn unknown_value(
-    project: &Project,
+    project: &ProjectSnapshot,
     file: usize,
     schema: &Schema,
     chain: &crate::model::Chain,
@@ -99,7 +99,7 @@ fn unknown_value(
                 let advice = meant.map(|meant| format!("\nhelp: did you mean {meant}?")).unwrap_or_default();
                 let message = format!("the schema does not declare data value {}{advice}", shown.join("."));
                 let mut finding = Finding::error(&file.path, part.range, "code/unknown-value", message);
-                finding.fixes.extend(meant.map(|meant| Fix {
+                finding.fixes.extend(meant.map(|meant| QuickFix {
                     title: format!("Change {name} to {meant}"),
                     edits: vec![TextEdit::new(&file.path, part.range, meant)],
                     is_preferred: true,
@@ -118,7 +118,7 @@ fn unknown_value(
 }
 
 /// Removes warnings that a comment on the line above suppresses: `#! ytterby: ignore ID`.
-pub fn drop_ignored(project: &Project, findings: &mut Vec<Finding>) {
+pub fn drop_ignored(project: &ProjectSnapshot, findings: &mut Vec<Finding>) {
     findings.retain(|finding| {
         if finding.severity == Severity::Error {
             return true;

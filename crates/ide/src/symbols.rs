@@ -2,8 +2,8 @@
 
 use crate::TextRange;
 use crate::file::{self, File};
-use crate::model::{BlockKind, DefKind, FileKind, Model};
-use crate::project::{FileRange, Project};
+use crate::model::{BlockKind, DefKind, Model, ModelKind};
+use crate::project::{FileRange, ProjectSnapshot};
 
 /// The kind of a symbol, for its icon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -212,7 +212,7 @@ pub struct WorkspaceSymbol {
 const MAX_FOUND: usize = 500;
 
 /// Functions, data values and documents whose names contain a text.
-pub fn workspace(project: &Project, query: &str) -> Vec<WorkspaceSymbol> {
+pub fn workspace(project: &ProjectSnapshot, query: &str) -> Vec<WorkspaceSymbol> {
     let query = query.to_lowercase();
     let fits = |name: &str| is_subsequence(&query, &name.to_lowercase());
     let mut found = Vec::new();
@@ -233,7 +233,7 @@ pub fn workspace(project: &Project, query: &str) -> Vec<WorkspaceSymbol> {
                 place,
             });
         }
-        if source.file.kind() != FileKind::Yaml {
+        if source.file.kind() != ModelKind::Yaml {
             continue;
         }
         for document in 0..model.documents.len() {

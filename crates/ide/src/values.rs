@@ -5,32 +5,32 @@ use ytterby_yaml::{NodeId, ReadOptions, Scalar, Tree, View, parse};
 
 /// A value.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Value {
+pub enum DataValue {
     /// A leaf as YAML text.
     Scalar(String),
     /// Items.
-    Array(Vec<Value>),
+    Array(Vec<DataValue>),
     /// Keys and values.
-    Map(Vec<(String, Value)>),
+    Map(Vec<(String, DataValue)>),
 }
 
 /// Maximum bytes of a displayed value.
 const MAX_SHOWN: usize = 60;
 
-impl Value {
+impl DataValue {
     /// The first document of a YAML text.
-    pub fn parse(bytes: &[u8]) -> Option<Value> {
+    pub fn parse(bytes: &[u8]) -> Option<DataValue> {
         let tree = parse(bytes, FileId(0), &ReadOptions::default()).ok()?;
         let document = tree.documents().iter().find(|document| !document.injected)?;
         Some(value(&tree, document.value, 0))
     }
 
     /// The value at a path.
-    pub fn at(&self, path: &[Option<impl AsRef<str>>]) -> Option<&Value> {
+    pub fn at(&self, path: &[Option<impl AsRef<str>>]) -> Option<&DataValue> {
         let mut at = self;
         for step in path {
             at = match (at, step) {
-                (Value::Map(items), Some(key)) => &items.iter().find(|(name, _)| name == key.as_ref())?.1,
+                (DataValue::Map(items), Some(key)) => &items.iter().find(|(name, _)| name == key.as_ref())?.1,
                 _ => return None,
             };
         }
@@ -49,9 +49,9 @@ impl Value {
 
     fn whole(&self) -> String {
         match self {
-            Value::Scalar(text) => text.clone(),
-            Value::Array(items) => format!("[{}]", joined(items.iter().map(Value::whole))),
-            Value::Map(items) => {
+            DataValue::Scalar(text) => text.clone(),
+            DataValue::Array(items) => format!("[{}]", joined(items.iter().map(DataValue::whole))),
+            DataValue::Map(items) => {
                 format!("{{{}}}", joined(items.iter().map(|(key, value)| format!("{key}: {}", value.whole()))))
             }
         }
@@ -73,16 +73,16 @@ fn joined(pieces: impl Iterator<Item = String>) -> String {
     out
 }
 
-fn value(tree: &Tree, node: NodeId, depth: usize) -> Value {
+fn value(tree: &Tree, node: NodeId, depth: usize) -> DataValue {
     if depth > 100 {
-        return Value::Scalar("…".to_owned());
+        return DataValue::Scalar("…".to_owned());
     }
     match tree.value(node) {
-        View::Scalar(scalar) => Value::Scalar(scalar_text(scalar)),
-        View::Array(items) => Value::Array(items.iter().map(|item| value(tree, item.value, depth + 1)).collect()),
-        View::Map(items) => {
-            Value::Map(items.iter().map(|item| (scalar_text(&item.key), value(tree, item.value, depth + 1))).collect())
-        }
+        View::Scalar(scalar) => DataValue::Scalar(scalar_text(scalar)),
+        View::Array(items) => DataValue::Array(items.iter().map(|item| value(tree, item.value, depth + 1)).collect()),
+        View::Map(items) => DataValue::Map(
+            items.iter().map(|item| (scalar_text(&item.key), value(tree, item.value, depth + 1))).collect(),
+        ),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The files of all projects in the editor: those on disk, replaced by unsaved ones.
 //!
-//! A [`Workspace`] changes; its [`Project`]s are immutable, so that slow queries can run on another thread while the user
+//! A [`Workspace`] changes; its [`ProjectSnapshot`]s are immutable, so that slow queries can run on another thread while the user
 //! continues to type.
 
 use std::collections::{HashMap, HashSet};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::config::{self, Config};
 use crate::file::{self, File, FileSystem, Language};
-use crate::project::{FileRole, Project, ProjectFile};
+use crate::project::{FileRole, ProjectSnapshot, SnapshotFile};
 
 /// Maximum files of a project; more are ignored.
 const MAX_FILES: usize = 20_000;
@@ -28,9 +28,9 @@ pub struct Workspace {
     /// Project roots by directory.
     roots: HashMap<String, String>,
     listings: HashMap<String, Arc<Vec<(String, u64)>>>,
-    projects: HashMap<String, Arc<Project>>,
+    projects: HashMap<String, Arc<ProjectSnapshot>>,
     /// The projects before the last change; unchanged parts are reused.
-    stale: HashMap<String, Arc<Project>>,
+    stale: HashMap<String, Arc<ProjectSnapshot>>,
 }
 
 impl Workspace {
@@ -92,7 +92,7 @@ impl Workspace {
     }
 
     /// Remembers the files that compile: all but those in `broken`.
-    pub fn note_good(&mut self, project: &Project, broken: &HashSet<&str>) {
+    pub fn note_good(&mut self, project: &ProjectSnapshot, broken: &HashSet<&str>) {
         for file in project.files.iter().filter(|file| !broken.contains(file.file.path.as_str())) {
             let known = self.good.get(&file.file.path);
             if known.is_none_or(|known| !Arc::ptr_eq(known, &file.file)) {
@@ -139,13 +139,13 @@ impl Workspace {
     }
 
     /// The current project of a file.
-    pub fn project(&mut self, path: &str) -> Arc<Project> {
+    pub fn project(&mut self, path: &str) -> Arc<ProjectSnapshot> {
         let root = self.root(path);
         self.project_at(&root)
     }
 
     /// All projects of open files and folders with a project file.
-    pub fn projects(&mut self) -> Vec<Arc<Project>> {
+    pub fn projects(&mut self) -> Vec<Arc<ProjectSnapshot>> {
         let mut roots: Vec<String> = Vec::new();
         let paths: Vec<String> = self.open.keys().cloned().collect();
         for path in paths {
@@ -230,7 +230,7 @@ impl Workspace {
     }
 
     /// The project at a root.
-    pub fn project_at(&mut self, root: &str) -> Arc<Project> {
+    pub fn project_at(&mut self, root: &str) -> Arc<ProjectSnapshot> {
         if let Some(project) = self.projects.get(root) {
             return project.clone();
         }
@@ -242,7 +242,7 @@ impl Workspace {
         };
         let good = self.good.clone();
         let old = self.stale.remove(root);
-        let project = Project::new(root, project_file, config, files, good, self.files.clone(), old.as_deref());
+        let project = ProjectSnapshot::new(root, project_file, config, files, good, self.files.clone(), old.as_deref());
         // Reuse the old project if nothing has changed, with all that is cached in it.
         let project = match old.filter(|old| old.is_same(&project)) {
             Some(old) => old,
@@ -253,7 +253,7 @@ impl Workspace {
     }
 
     /// The files of a project with a project file.
-    fn configured_files(&mut self, root: &str, config: &Config) -> Vec<ProjectFile> {
+    fn configured_files(&mut self, root: &str, config: &Config) -> Vec<SnapshotFile> {
         let tests: Vec<String> = config.tests.iter().map(|path| file::join(root, path)).collect();
         let is_test = |path: &str| tests.iter().any(|test| path == test || file::below(path, test).is_some());
         let mut found = Vec::new();
@@ -280,7 +280,7 @@ impl Workspace {
     }
 
     /// Adds open files that are not inputs, to answer queries about them.
-    fn add_outsiders(&mut self, root: &str, found: &mut Vec<ProjectFile>) {
+    fn add_outsiders(&mut self, root: &str, found: &mut Vec<SnapshotFile>) {
         let mut paths: Vec<String> = self.open.keys().filter(|path| !file::is_project_file(path)).cloned().collect();
         paths.retain(|path| !found.iter().any(|file| file.file.path == *path));
         paths.sort();
@@ -293,7 +293,7 @@ impl Workspace {
     }
 
     /// Adds open values files that no target names: each is checked by itself.
-    fn add_loose_values(&mut self, root: &str, found: &mut Vec<ProjectFile>) {
+    fn add_loose_values(&mut self, root: &str, found: &mut Vec<SnapshotFile>) {
         let is_values = |file: &&Arc<File>| file.language == Language::Values;
         let mut paths: Vec<String> = self.open.values().filter(is_values).map(|file| file.path.clone()).collect();
         paths.sort();
@@ -308,7 +308,7 @@ impl Workspace {
     }
 
     /// The files of a directory without a project file.
-    fn found_files(&mut self, root: &str) -> Vec<ProjectFile> {
+    fn found_files(&mut self, root: &str) -> Vec<SnapshotFile> {
         let mut found = Vec::new();
         for (path, logical) in self.inputs(root, true) {
             self.push(&mut found, path, logical, FileRole::Input, None);
@@ -326,7 +326,7 @@ impl Workspace {
 
     fn push(
         &mut self,
-        found: &mut Vec<ProjectFile>,
+        found: &mut Vec<SnapshotFile>,
         path: String,
         logical: String,
         role: FileRole,
@@ -340,7 +340,7 @@ impl Workspace {
                 file
             }
         };
-        found.push(ProjectFile { file, logical, role, target });
+        found.push(SnapshotFile { file, logical, role, target });
     }
 
     fn listed_stamp(&self, path: &str) -> Option<u64> {

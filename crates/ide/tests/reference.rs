@@ -114,7 +114,8 @@ fn run(entry: &ReferenceEntry) -> Result<String, String> {
 }
 
 fn all() -> BTreeMap<&'static str, Vec<&'static ReferenceEntry>> {
-    let grouped = |groups: &'static [reference::Module]| groups.iter().flat_map(|group| &group.members).collect();
+    let grouped =
+        |groups: &'static [reference::ReferenceModule]| groups.iter().flat_map(|group| &group.members).collect();
     BTreeMap::from([
         ("annotations", reference::annotations().iter().collect()),
         ("builtins", reference::builtins().iter().collect()),

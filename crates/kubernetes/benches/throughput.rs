@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use ytterby_diag::FileId;
-use ytterby_kubernetes::{Catalog, Checked, Options, documents};
+use ytterby_kubernetes::{Catalog, CheckOptions, Checked, documents};
 use ytterby_yaml::{ReadOptions, parse};
 
 const COUNT: usize = 50_000;
@@ -71,7 +71,7 @@ fn main() {
     let options = ReadOptions { comments: false, ..ReadOptions::default() };
 
     let started = Instant::now();
-    let mut catalog = Catalog::new(Options::default());
+    let mut catalog = Catalog::new(CheckOptions::default());
     let tree = parse(DEFINITION.as_bytes(), FileId(0), &options).expect("the definition is YAML");
     documents(&tree).iter().for_each(|document| {
         catalog.add_definition(&document.root);

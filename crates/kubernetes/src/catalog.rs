@@ -12,12 +12,12 @@ use ytterby_text::spelling;
 
 use crate::builtin;
 use crate::crd::{CompiledKind, CustomKind};
-use crate::document::{Document, FaultKind, Node, Value};
+use crate::document::{FaultKind, Manifest, Node, Value};
 use crate::facts::{self, Builtin, Gvk, KnownKind, Version};
 use crate::meta::{self, NameRule};
 use crate::native::{Decoder, Depth};
 use crate::policy::Policy;
-use crate::report::{At, CheckFindings, Finding};
+use crate::report::{At, CheckFindings, FindingText};
 use crate::structural::{self, Validator};
 
 /// How to treat unknown kinds.
@@ -34,7 +34,7 @@ pub enum Unknown {
 
 /// How to check.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct CheckOptions {
     /// The version of the API server.
     pub version: Version,
     /// How to treat unknown kinds.
@@ -43,16 +43,16 @@ pub struct Options {
     pub skip: Vec<String>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { version: Version::NEWEST, unknown: Unknown::Warn, skip: Vec::new() }
+impl Default for CheckOptions {
+    fn default() -> CheckOptions {
+        CheckOptions { version: Version::NEWEST, unknown: Unknown::Warn, skip: Vec::new() }
     }
 }
 
 /// Kinds and policies for checking documents.
 #[derive(Clone, Debug)]
 pub struct Catalog {
-    pub(crate) options: Options,
+    pub(crate) options: CheckOptions,
     pub(crate) builtin: Arc<Builtin>,
     pub(crate) custom: HashMap<Gvk, Arc<CustomKind>>,
     pub(crate) policies: Vec<Arc<Policy>>,
@@ -95,13 +95,13 @@ impl Checked {
 
 impl Catalog {
     /// A catalog of built-in kinds.
-    pub fn new(options: Options) -> Catalog {
+    pub fn new(options: CheckOptions) -> Catalog {
         let builtin = facts::builtin(options.version);
         Catalog { options, builtin, custom: HashMap::new(), policies: Vec::new() }
     }
 
     /// Its options.
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &CheckOptions {
         &self.options
     }
 
@@ -127,7 +127,7 @@ impl Catalog {
     }
 
     /// Checks a document; a list of resources has a result for each.
-    pub fn check(&self, document: &Document) -> Vec<Checked> {
+    pub fn check(&self, document: &Manifest) -> Vec<Checked> {
         let mut found = Vec::new();
         let mut report = CheckFindings::new();
         self.faults(document, &mut report);
@@ -136,7 +136,7 @@ impl Catalog {
     }
 
     /// Whether a document has no error. Faster than [`Catalog::check`], because nothing is formatted.
-    pub fn is_valid(&self, document: &Document) -> bool {
+    pub fn is_valid(&self, document: &Manifest) -> bool {
         if !document.faults.is_empty() {
             return false;
         }
@@ -154,7 +154,7 @@ impl Catalog {
             || report.errors == 0
     }
 
-    fn faults(&self, document: &Document, report: &mut CheckFindings) {
+    fn faults(&self, document: &Manifest, report: &mut CheckFindings) {
         for fault in &document.faults {
             let (id, part, message) = match fault.kind {
                 FaultKind::Duplicate => {
@@ -241,9 +241,14 @@ impl Catalog {
             Value::Map(_) => {
                 let missing: Vec<&str> =
                     ["apiVersion", "kind"].into_iter().filter(|key| root.text(key).is_none_or(str::is_empty)).collect();
-                Finding::new(format!("the document has no {}: it is no Kubernetes object", missing.join(" and no ")))
+                FindingText::new(format!(
+                    "the document has no {}: it is no Kubernetes object",
+                    missing.join(" and no ")
+                ))
             }
-            value => Finding::new(format!("the document is no Kubernetes object, but of type {}", value.type_name())),
+            value => {
+                FindingText::new(format!("the document is no Kubernetes object, but of type {}", value.type_name()))
+            }
         };
         match self.options.unknown {
             Unknown::Error => report.key_error(Id::KUBERNETES_NO_KIND, at, finding),
@@ -293,7 +298,7 @@ impl Catalog {
         decoder.object(root, schema, at);
         // Later checks read typed values; the server does not run them after type errors either.
         if decoder.type_errors == 0 && !report.is_done() {
-            let scope = meta::Scope { namespaced: known.namespaced, core: builtin::has_core_metadata(known) };
+            let scope = meta::ObjectScope { namespaced: known.namespaced, core: builtin::has_core_metadata(known) };
             meta::check(root, at, builtin::name_rule(known, self.options.version), scope, report);
             builtin::check(root, known, self, at, report);
         }
@@ -310,7 +315,7 @@ impl Catalog {
         };
         structural::prune(&kind.schemas, root, kind.root, at, true, report);
         if type_errors == 0 {
-            let scope = meta::Scope { namespaced: custom.namespaced, core: false };
+            let scope = meta::ObjectScope { namespaced: custom.namespaced, core: false };
             meta::check(root, at, NameRule::Form(crate::names::dns_subdomain), scope, report);
         }
         if report.is_done() {
@@ -356,7 +361,9 @@ impl Catalog {
                         report.key_error(Id::KUBERNETES_REQUIRED, &at.missing(key), || crate::native::required(key))
                     }
                     Some(value) if value.as_str().is_none() => {
-                        report.error(Id::KUBERNETES_TYPE, &at.key(key, value), || Finding::wrong_type("string", value));
+                        report.error(Id::KUBERNETES_TYPE, &at.key(key, value), || {
+                            FindingText::wrong_type("string", value)
+                        });
                     }
                     Some(value) if value.as_str() == Some("") => {
                         report.error(Id::KUBERNETES_REQUIRED, &at.key(key, value), || crate::native::required(key));
@@ -365,14 +372,14 @@ impl Catalog {
                         if key == "apiVersion" && value.as_str().is_some_and(|text| text.matches('/').count() > 1) =>
                     {
                         report.error(Id::KUBERNETES_METADATA, &at.key(key, value), || {
-                            Finding::of_value("must be a version, or a group and a version", value)
+                            FindingText::of_value("must be a version, or a group and a version", value)
                         });
                     }
                     Some(value) if key == "kind" => {
                         let lower = value.as_str().unwrap_or_default().to_ascii_lowercase();
                         if let Some(fault) = crate::names::dns1035_label(&lower) {
                             report.error(Id::KUBERNETES_METADATA, &at.key(key, value), || {
-                                Finding::of_value(format!("in lower case, the kind {fault}"), value)
+                                FindingText::of_value(format!("in lower case, the kind {fault}"), value)
                             });
                         }
                     }
@@ -392,7 +399,7 @@ impl Catalog {
                         {
                             let place = here.key(key, name);
                             report.error(Id::KUBERNETES_METADATA, &place, || {
-                                Finding::of_value(format!("the name {fault}"), name)
+                                FindingText::of_value(format!("the name {fault}"), name)
                             });
                         }
                     }
@@ -428,8 +435,9 @@ impl Catalog {
         if !is_served && let Some(removed) = removed() {
             let shown = shown();
             report.error(Id::KUBERNETES_REMOVED, &here, || {
-                let finding =
-                    Finding::new(format!("Kubernetes {version} does not serve {shown}: it was removed in 1.{removed}"));
+                let finding = FindingText::new(format!(
+                    "Kubernetes {version} does not serve {shown}: it was removed in 1.{removed}"
+                ));
                 match replacement() {
                     Some(other) => finding.help(format!("use {other}")),
                     None => finding.note("there is no replacement"),
@@ -441,7 +449,7 @@ impl Catalog {
             let shown = shown();
             report.error(Id::KUBERNETES_REMOVED, &here, || {
                 let finding =
-                    Finding::new(format!("Kubernetes {version} does not serve {shown} yet: it came in 1.{first}"));
+                    FindingText::new(format!("Kubernetes {version} does not serve {shown} yet: it came in 1.{first}"));
                 match replacement() {
                     Some(other) => finding.help(format!("use {other}")),
                     None => finding,
@@ -454,7 +462,7 @@ impl Catalog {
             report.warning(Id::KUBERNETES_DEPRECATED, &here, || {
                 let gone = lifecycle.and_then(|lifecycle| lifecycle.removed);
                 let until = gone.map(|removed| format!(" and will be removed in 1.{removed}")).unwrap_or_default();
-                let finding = Finding::new(format!("{} is deprecated since 1.{deprecated}{until}", shown()));
+                let finding = FindingText::new(format!("{} is deprecated since 1.{deprecated}{until}", shown()));
                 match replacement() {
                     Some(other) => finding.help(format!("use {other}")),
                     None => finding,
@@ -491,10 +499,10 @@ impl Catalog {
         let finding = || {
             let (shown, kind) = (gvk.api_version(), &gvk.kind);
             if is_off(gvk, version) && self.builtin.kind(gvk).is_some() {
-                return Finding::new(format!("Kubernetes {version} does not serve {shown} {kind} by default"))
+                return FindingText::new(format!("Kubernetes {version} does not serve {shown} {kind} by default"))
                     .help(format!("start the API server with --runtime-config={shown}=true, or use a stable version"));
             }
-            let finding = Finding::new(format!("nothing is known about the kind {kind} of {shown}"));
+            let finding = FindingText::new(format!("nothing is known about the kind {kind} of {shown}"));
             let others: Vec<String> = self.versions_of(gvk);
             if !others.is_empty() {
                 return finding.help(format!("{kind} is a kind of {}", others.join(", ")));

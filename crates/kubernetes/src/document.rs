@@ -1,6 +1,6 @@
 //! A manifest as data: values with positions.
 //!
-//! Hosts build a [`Document`] from a YAML tree ([`documents`]) or from their own nodes. Keys are strings, as in JSON; of
+//! Hosts build a [`Manifest`] from a YAML tree ([`documents`]) or from their own nodes. Keys are strings, as in JSON; of
 //! duplicate keys the last value counts, and each earlier one is recorded, because a strict server rejects it. A position
 //! is that of the *item* that contains the value (its key or its `-`), from which a source finds the ranges of key and
 //! value.
@@ -123,7 +123,7 @@ pub struct MapEntry {
 
 /// One manifest.
 #[derive(Clone, Debug)]
-pub struct Document {
+pub struct Manifest {
     /// Its content. Shared, because a custom kind keeps its definition until an object needs it.
     pub root: Arc<Node>,
     /// Problems that a strict parser reports before it checks types.
@@ -315,11 +315,11 @@ enum Number {
 }
 
 /// The manifests of a YAML or JSON text, without empty ones.
-pub fn documents(tree: &Tree) -> Vec<Document> {
+pub fn documents(tree: &Tree) -> Vec<Manifest> {
     tree.documents().iter().filter(|document| !document.injected).filter_map(|doc| document(tree, doc)).collect()
 }
 
-fn document(tree: &Tree, document: &YamlDocument) -> Option<Document> {
+fn document(tree: &Tree, document: &YamlDocument) -> Option<Manifest> {
     if matches!(tree.value(document.value), View::Scalar(Scalar::Null)) {
         return None;
     }
@@ -330,7 +330,7 @@ fn document(tree: &Tree, document: &YamlDocument) -> Option<Document> {
         _ => tree.span(document.value).pos(),
     };
     let root = reader.node(document.value, pos);
-    Some(Document { root: Arc::new(root), faults: reader.faults })
+    Some(Manifest { root: Arc::new(root), faults: reader.faults })
 }
 
 struct TreeReader<'t> {

@@ -1,7 +1,7 @@
 //! Checks Kubernetes manifests as the API server does, offline.
 //!
 //! A [`Catalog`] contains compiled schemas: those of built-in kinds ([`Version`]), of CustomResourceDefinitions, of OpenAPI
-//! documents and JSON Schemas, and policies. It is built once and shared between threads. A [`Document`] is one manifest
+//! documents and JSON Schemas, and policies. It is built once and shared between threads. A [`Manifest`] is one manifest
 //! with the positions of its values; the result of a check is a [`Checked`] with diagnostics that have a range, a typed path
 //! and a remedy.
 //!
@@ -26,8 +26,8 @@ mod scalars;
 mod schema;
 mod structural;
 
-pub use catalog::{Catalog, Checked, Options, State, Unknown};
-pub use document::{Document, Fault, FaultKind, MAX_DEPTH, MapEntry, Node, SharedStr, Value, documents, key_text};
+pub use catalog::{Catalog, CheckOptions, Checked, State, Unknown};
+pub use document::{Fault, FaultKind, MAX_DEPTH, Manifest, MapEntry, Node, SharedStr, Value, documents, key_text};
 pub use facts::{Gvk, Version};
 pub use fields::KindField;
 pub use locations::{expand, is_template, layouts};

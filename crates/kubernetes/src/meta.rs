@@ -3,8 +3,8 @@
 use ytterby_diag::Id;
 
 use crate::document::Node;
-use crate::names::{self, Fault};
-use crate::report::{At, CheckFindings, Finding};
+use crate::names::{self, NameProblem};
+use crate::report::{At, CheckFindings, FindingText};
 
 /// Maximum bytes of all annotations of an object.
 const MAX_ANNOTATIONS: usize = 256 << 10;
@@ -13,24 +13,24 @@ const MAX_ANNOTATIONS: usize = 256 << 10;
 #[derive(Clone, Copy)]
 pub(crate) enum NameRule {
     /// A required name of this form.
-    Form(fn(&str) -> Fault),
+    Form(fn(&str) -> NameProblem),
     /// An optional name of this form.
-    Optional(fn(&str) -> Fault),
+    Optional(fn(&str) -> NameProblem),
     /// No name, for reviews.
     None,
 }
 
 /// The kind of object that has the metadata.
 #[derive(Clone, Copy)]
-pub(crate) struct Scope {
+pub(crate) struct ObjectScope {
     pub namespaced: bool,
     /// Whether it is a built-in kind whose finalizers need domains.
     pub core: bool,
 }
 
 /// Checks the metadata of an object.
-pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: Scope, report: &mut CheckFindings) {
-    let Scope { namespaced, core } = of;
+pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: ObjectScope, report: &mut CheckFindings) {
+    let ObjectScope { namespaced, core } = of;
     let empty = Node::new(crate::document::Value::Map(Vec::new()));
     let (meta, here) = match root.given("metadata") {
         Some(meta) => (meta, at.key("metadata", meta)),
@@ -44,8 +44,9 @@ pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: Scope, report:
         for (index, item) in finalizers.items().iter().enumerate() {
             if let Some(fault) = item.as_str().and_then(core_finalizer) {
                 let place = at.index(index, item);
-                report
-                    .error(Id::KUBERNETES_METADATA, &place, || Finding::of_value(format!("a finalizer {fault}"), item));
+                report.error(Id::KUBERNETES_METADATA, &place, || {
+                    FindingText::of_value(format!("a finalizer {fault}"), item)
+                });
             }
         }
     }
@@ -56,8 +57,9 @@ pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: Scope, report:
         && let Some(fault) = names::dns_label(text)
     {
         let place = here.key("namespace", namespace);
-        report
-            .error(Id::KUBERNETES_METADATA, &place, || Finding::of_value(format!("the namespace {fault}"), namespace));
+        report.error(Id::KUBERNETES_METADATA, &place, || {
+            FindingText::of_value(format!("the namespace {fault}"), namespace)
+        });
     }
     // The server sets the generation itself if an object has a spec.
     if core
@@ -65,7 +67,7 @@ pub(crate) fn check(root: &Node, at: &At<'_>, rule: NameRule, of: Scope, report:
         && let Some(generation) = meta.given("generation").filter(|node| node.as_int().is_some_and(|value| value < 0))
     {
         let place = here.key("generation", generation);
-        report.error(Id::KUBERNETES_METADATA, &place, || Finding::of_value("must not be negative", generation));
+        report.error(Id::KUBERNETES_METADATA, &place, || FindingText::of_value("must not be negative", generation));
     }
     common(meta, &here, report);
     owners(meta, &here, report);
@@ -83,13 +85,14 @@ pub(crate) fn common(meta: &Node, at: &At<'_>, report: &mut CheckFindings) {
             total += entry.key.len() + entry.node.as_str().map_or(0, str::len);
             if let Some(fault) = names::qualified_name(&entry.key.to_ascii_lowercase()) {
                 report.key_error(Id::KUBERNETES_METADATA, &here.key(&entry.key, &entry.node), || {
-                    Finding::new(format!("the key of an annotation {fault}; found ")).with_value(entry.key.to_string())
+                    FindingText::new(format!("the key of an annotation {fault}; found "))
+                        .with_value(entry.key.to_string())
                 });
             }
         }
         if total > MAX_ANNOTATIONS {
             report.error(Id::KUBERNETES_METADATA, &here, || {
-                Finding::new(format!("annotations have at most {MAX_ANNOTATIONS} bytes; found {total}"))
+                FindingText::new(format!("annotations have at most {MAX_ANNOTATIONS} bytes; found {total}"))
             });
         }
     }
@@ -98,15 +101,16 @@ pub(crate) fn common(meta: &Node, at: &At<'_>, report: &mut CheckFindings) {
         for (index, item) in finalizers.items().iter().enumerate() {
             if let Some(fault) = names::qualified_name(item.as_str().unwrap_or_default()) {
                 let place = here.index(index, item);
-                report
-                    .error(Id::KUBERNETES_METADATA, &place, || Finding::of_value(format!("a finalizer {fault}"), item));
+                report.error(Id::KUBERNETES_METADATA, &place, || {
+                    FindingText::of_value(format!("a finalizer {fault}"), item)
+                });
             }
         }
     }
 }
 
 /// Most built-in kinds allow only three finalizers without a domain. Custom kinds allow any.
-fn core_finalizer(text: &str) -> Fault {
+fn core_finalizer(text: &str) -> NameProblem {
     let is_known = text.contains('/') || ["orphan", "foregroundDeletion", "kubernetes"].contains(&text);
     let is_name = names::qualified_name(text).is_none();
     (is_name && !is_known).then_some("must have a domain before its name, such as example.com/cleanup")
@@ -118,12 +122,12 @@ pub(crate) fn check_labels(labels: &Node, at: &At<'_>, report: &mut CheckFinding
         let here = at.key(&entry.key, &entry.node);
         if let Some(fault) = names::qualified_name(&entry.key) {
             report.key_error(Id::KUBERNETES_METADATA, &here, || {
-                Finding::new(format!("the key of a label {fault}; found ")).with_value(entry.key.to_string())
+                FindingText::new(format!("the key of a label {fault}; found ")).with_value(entry.key.to_string())
             });
         }
         if let Some(fault) = entry.node.as_str().and_then(names::label_value) {
             report.error(Id::KUBERNETES_METADATA, &here, || {
-                Finding::of_value(format!("the value of a label {fault}"), &entry.node)
+                FindingText::of_value(format!("the value of a label {fault}"), &entry.node)
             });
         }
     }
@@ -141,7 +145,7 @@ fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut CheckFindings) {
         let masked = node.as_str().map(|text| text.strip_suffix('-').map_or(text.to_owned(), |t| format!("{t}a")));
         if let Some(fault) = masked.as_deref().and_then(form) {
             let here = at.key("generateName", node);
-            report.error(Id::KUBERNETES_METADATA, &here, || Finding::of_value(format!("the name {fault}"), node));
+            report.error(Id::KUBERNETES_METADATA, &here, || FindingText::of_value(format!("the name {fault}"), node));
         }
     }
     match (text("name"), text("generateName")) {
@@ -149,7 +153,7 @@ fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut CheckFindings) {
             if let Some(fault) = node.as_str().and_then(form) {
                 let here = at.key("name", node);
                 report.error(Id::KUBERNETES_METADATA, &here, || {
-                    let finding = Finding::of_value(format!("the name {fault}"), node);
+                    let finding = FindingText::of_value(format!("the name {fault}"), node);
                     let lower = node.as_str().unwrap_or_default().to_ascii_lowercase().replace(['_', ' '], "-");
                     if form(&lower).is_none() { finding.help(format!("write \"{lower}\"")) } else { finding }
                 });
@@ -160,7 +164,7 @@ fn name(meta: &Node, at: &At<'_>, rule: NameRule, report: &mut CheckFindings) {
             // A name of another type is already reported.
             if is_needed && meta.given("name").is_none_or(|node| node.as_str().is_some()) {
                 report.key_error(Id::KUBERNETES_REQUIRED, &at.missing("name"), || {
-                    Finding::new("the object has no name").help("give `metadata.name` or `metadata.generateName`")
+                    FindingText::new("the object has no name").help("give `metadata.name` or `metadata.generateName`")
                 });
             }
         }
@@ -177,12 +181,12 @@ fn owners(meta: &Node, at: &At<'_>, report: &mut CheckFindings) {
             // The schema reports absent ones.
             if let Some(node) = owner.given(key).filter(|node| node.as_str() == Some("")) {
                 report.error(Id::KUBERNETES_METADATA, &place.key(key, node), || {
-                    Finding::new(format!("\"{key}\" of an owner must not be empty"))
+                    FindingText::new(format!("\"{key}\" of an owner must not be empty"))
                 });
             }
         }
         if owner.text("kind") == Some("Event") && owner.text("apiVersion").is_some_and(|v| v.ends_with("v1")) {
-            report.error(Id::KUBERNETES_METADATA, &place, || Finding::new("an Event cannot be an owner"));
+            report.error(Id::KUBERNETES_METADATA, &place, || FindingText::new("an Event cannot be an owner"));
         }
         // The server drops duplicate owners.
         let is_new = || controllers.iter().all(|other| !other.value.same(&owner.value));
@@ -191,6 +195,6 @@ fn owners(meta: &Node, at: &At<'_>, report: &mut CheckFindings) {
         }
     }
     if controllers.len() > 1 {
-        report.error(Id::KUBERNETES_METADATA, &here, || Finding::new("only one owner can have `controller: true`"));
+        report.error(Id::KUBERNETES_METADATA, &here, || FindingText::new("only one owner can have `controller: true`"));
     }
 }

@@ -3,7 +3,7 @@
 //! Each function returns the problem, as a phrase that follows the name of the field, or `None`.
 
 /// The problem with a text, if any.
-pub(crate) type Fault = Option<&'static str>;
+pub(crate) type NameProblem = Option<&'static str>;
 
 const LABEL: &str = "must be a DNS label: lower case letters, digits and '-', with a letter or digit at both ends, \
                      at most 63 characters";
@@ -27,28 +27,28 @@ fn is_label_text(text: &str) -> bool {
 }
 
 /// A label of RFC 1123.
-pub(crate) fn dns_label(text: &str) -> Fault {
+pub(crate) fn dns_label(text: &str) -> NameProblem {
     (text.len() > 63 || !is_label_text(text)).then_some(LABEL)
 }
 
 /// A label of RFC 1035: like RFC 1123, but begins with a letter.
-pub(crate) fn dns1035_label(text: &str) -> Fault {
+pub(crate) fn dns1035_label(text: &str) -> NameProblem {
     let is_good = text.len() <= 63 && is_label_text(text) && text.starts_with(|c: char| c.is_ascii_lowercase());
     (!is_good).then_some(LABEL_1035)
 }
 
 /// A subdomain of RFC 1123.
-pub(crate) fn dns_subdomain(text: &str) -> Fault {
+pub(crate) fn dns_subdomain(text: &str) -> NameProblem {
     (text.len() > 253 || !text.split('.').all(is_label_text)).then_some(SUBDOMAIN)
 }
 
 /// A subdomain in upper or lower case.
-pub(crate) fn dns_subdomain_caseless(text: &str) -> Fault {
+pub(crate) fn dns_subdomain_caseless(text: &str) -> NameProblem {
     dns_subdomain(&text.to_ascii_lowercase())
 }
 
 /// A subdomain that may begin with `*.`.
-pub(crate) fn wildcard_subdomain(text: &str) -> Fault {
+pub(crate) fn wildcard_subdomain(text: &str) -> NameProblem {
     text.strip_prefix("*.").map_or(Some(SUBDOMAIN), dns_subdomain)
 }
 
@@ -64,7 +64,7 @@ fn is_name_part(text: &str) -> bool {
 }
 
 /// A qualified name, for keys of labels: `[subdomain/]name`.
-pub(crate) fn qualified_name(text: &str) -> Fault {
+pub(crate) fn qualified_name(text: &str) -> NameProblem {
     let (prefix, name) = match text.split_once('/') {
         Some((prefix, name)) => (Some(prefix), name),
         None => (None, text),
@@ -85,7 +85,7 @@ pub(crate) fn qualified_name(text: &str) -> Fault {
 }
 
 /// The value of a label.
-pub(crate) fn label_value(text: &str) -> Fault {
+pub(crate) fn label_value(text: &str) -> NameProblem {
     (text.len() > 63 || (!text.is_empty() && !is_name_part(text))).then_some(
         "must be empty, or letters, digits, '-', '_' and '.', with a letter or digit at both ends, at most 63 \
          characters",
@@ -93,7 +93,7 @@ pub(crate) fn label_value(text: &str) -> Fault {
 }
 
 /// A key of a ConfigMap or Secret.
-pub(crate) fn config_key(text: &str) -> Fault {
+pub(crate) fn config_key(text: &str) -> NameProblem {
     let is_good = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     if text.is_empty() || text.len() > 253 || !is_good {
         return Some("must be a key of letters, digits, '-', '_' and '.', at most 253 characters");
@@ -106,13 +106,13 @@ pub(crate) fn config_key(text: &str) -> Fault {
 }
 
 /// The name of an environment variable.
-pub(crate) fn env_name(text: &str) -> Fault {
+pub(crate) fn env_name(text: &str) -> NameProblem {
     let is_good = text.bytes().all(|byte| (b' '..=b'~').contains(&byte) && byte != b'=');
     (text.is_empty() || !is_good).then_some("must be printable ASCII characters other than '='")
 }
 
 /// The name of a port: an IANA service name.
-pub(crate) fn port_name(text: &str) -> Fault {
+pub(crate) fn port_name(text: &str) -> NameProblem {
     let bytes = text.as_bytes();
     if text.len() > 15 {
         return Some("must have at most 15 characters");
@@ -128,13 +128,13 @@ pub(crate) fn port_name(text: &str) -> Fault {
 }
 
 /// A name that can be a path segment, such as names of RBAC objects.
-pub(crate) fn path_segment(text: &str) -> Fault {
+pub(crate) fn path_segment(text: &str) -> NameProblem {
     let is_bad = text == "." || text == ".." || text.contains(['/', '%']);
     is_bad.then_some("must not be '.' or '..' and must not contain '/' or '%'")
 }
 
 /// A domain, a slash and a path, such as `example.com/controller`.
-pub(crate) fn domain_path(text: &str) -> Fault {
+pub(crate) fn domain_path(text: &str) -> NameProblem {
     let is_good = text.split_once('/').is_some_and(|(domain, path)| {
         let is_path = |byte: u8| byte.is_ascii_alphanumeric() || b"/%:@$&+,;=.-_~!*'()".contains(&byte);
         dns_subdomain(domain).is_none() && !path.is_empty() && path.bytes().all(is_path)

@@ -7,7 +7,7 @@ use ytterby_diag::{Edit, Help, Id, Part, Safety};
 use ytterby_text::spelling;
 
 use crate::document::{Node, Value};
-use crate::report::{At, CheckFindings, Finding};
+use crate::report::{At, CheckFindings, FindingText};
 use crate::scalars;
 use crate::schema::{Additional, Schema, SchemaId, Schemas, ValueType};
 
@@ -61,7 +61,7 @@ impl Decoder<'_> {
             (ValueType::Int32 | ValueType::IntOrString, _) if node.as_int().is_some() => {
                 if node.as_int().is_some_and(|value| i32::try_from(value).is_err()) {
                     self.fault(Id::KUBERNETES_TYPE, at, || {
-                        Finding::of_value("the number does not fit into 32 bits", node)
+                        FindingText::of_value("the number does not fit into 32 bits", node)
                     });
                 }
             }
@@ -85,7 +85,7 @@ impl Decoder<'_> {
             (ValueType::SchemaOrBool | ValueType::SchemaOrArray | ValueType::SchemaOrStrings, _) => {
                 self.schema_or(node, schema.kind, at, depth);
             }
-            (kind, _) => self.fault(Id::KUBERNETES_TYPE, at, || Finding::wrong_type(kind.name(), node)),
+            (kind, _) => self.fault(Id::KUBERNETES_TYPE, at, || FindingText::wrong_type(kind.name(), node)),
         }
     }
 
@@ -99,7 +99,7 @@ impl Decoder<'_> {
         }
     }
 
-    fn fault(&mut self, id: Id, at: &At<'_>, finding: impl FnOnce() -> Finding) {
+    fn fault(&mut self, id: Id, at: &At<'_>, finding: impl FnOnce() -> FindingText) {
         self.type_errors += 1;
         self.report.error(id, at, finding);
     }
@@ -109,11 +109,11 @@ impl Decoder<'_> {
             Value::Int(_) | Value::UInt(_) | Value::Float(_) => {}
             Value::Str(text) => {
                 if let Some(fault) = scalars::quantity_fault(text) {
-                    let value = Finding::of_value(format!("the value {fault}"), node);
+                    let value = FindingText::of_value(format!("the value {fault}"), node);
                     self.fault(Id::KUBERNETES_FORMAT, at, || value);
                 }
             }
-            _ => self.fault(Id::KUBERNETES_FORMAT, at, || Finding::wrong_type("quantity", node)),
+            _ => self.fault(Id::KUBERNETES_FORMAT, at, || FindingText::wrong_type("quantity", node)),
         }
     }
 
@@ -173,7 +173,7 @@ impl Decoder<'_> {
                     self.check(item, Schemas::primitive(ValueType::String), &at.index(index, item), depth);
                 }
             }
-            _ => self.fault(Id::KUBERNETES_TYPE, at, || Finding::wrong_type(kind.name(), node)),
+            _ => self.fault(Id::KUBERNETES_TYPE, at, || FindingText::wrong_type(kind.name(), node)),
         }
     }
 
@@ -211,7 +211,7 @@ pub(crate) fn unknown_field<'s>(
     let near = names().find(|name| name.eq_ignore_ascii_case(key)).or_else(|| spelling::nearest(key, names()));
     let near = near.or_else(swapped);
     report.key_error(Id::KUBERNETES_UNKNOWN_FIELD, at, || {
-        let finding = Finding::new(format!("unknown field \"{key}\""));
+        let finding = FindingText::new(format!("unknown field \"{key}\""));
         match near {
             Some(near) => {
                 let edit = Edit::replace(at.pos, Part::Key, near);
@@ -231,28 +231,28 @@ pub(crate) fn unknown_field<'s>(
     near
 }
 
-pub(crate) fn required(name: &str) -> Finding {
-    Finding::new(format!("the required field \"{name}\" is missing"))
+pub(crate) fn required(name: &str) -> FindingText {
+    FindingText::new(format!("the required field \"{name}\" is missing"))
 }
 
-pub(crate) fn time_fault(node: &Node, micros: bool) -> Finding {
+pub(crate) fn time_fault(node: &Node, micros: bool) -> FindingText {
     let form = if micros { "2006-01-02T15:04:05.000000Z" } else { "2006-01-02T15:04:05Z" };
-    Finding::of_value(format!("the time does not have the form {form} (RFC 3339)"), node)
+    FindingText::of_value(format!("the time does not have the form {form} (RFC 3339)"), node)
 }
 
 /// The message does not show the value, which may be a secret.
-pub(crate) fn base64_fault() -> Finding {
-    Finding::new("the value is not base64").help("encode it, or use `stringData` of a Secret for plain text")
+pub(crate) fn base64_fault() -> FindingText {
+    FindingText::new("the value is not base64").help("encode it, or use `stringData` of a Secret for plain text")
 }
 
-pub(crate) fn one_of(values: &[Value], node: &Node) -> Finding {
+pub(crate) fn one_of(values: &[Value], node: &Node) -> FindingText {
     let shown: Vec<String> = values.iter().map(Value::shown).collect();
     let near = node.as_str().and_then(|text| {
         let texts =
             || values.iter().filter_map(|value| if let Value::Str(text) = value { Some(&**text) } else { None });
         texts().find(|value| value.eq_ignore_ascii_case(text)).or_else(|| spelling::nearest(text, texts()))
     });
-    let finding = Finding::of_value(format!("must be one of {}", shown.join(", ")), node);
+    let finding = FindingText::of_value(format!("must be one of {}", shown.join(", ")), node);
     match near {
         Some(near) => finding.help(format!("did you mean \"{near}\"?")),
         None => finding,

@@ -12,7 +12,7 @@ use ytterby_diag::Id;
 use crate::catalog::Catalog;
 use crate::document::Node;
 use crate::facts::Gvk;
-use crate::report::{At, CheckFindings, Finding};
+use crate::report::{At, CheckFindings, FindingText};
 use crate::rules::plain_value;
 
 /// Maximum cost of one evaluation.
@@ -190,7 +190,7 @@ impl Policy {
             };
             let source = &validation.source;
             report.key_error(Id::KUBERNETES_POLICY, at, || {
-                let finding = Finding::new(message).note(format!("policy: {}", self.name));
+                let finding = FindingText::new(message).note(format!("policy: {}", self.name));
                 if source.len() <= 400 { finding.note(format!("expression: {source}")) } else { finding }
             });
         }

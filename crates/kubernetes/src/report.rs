@@ -104,23 +104,23 @@ impl CheckFindings {
     }
 
     /// An error at the value of an item.
-    pub fn error(&mut self, id: Id, at: &At<'_>, message: impl FnOnce() -> Finding) {
+    pub fn error(&mut self, id: Id, at: &At<'_>, message: impl FnOnce() -> FindingText) {
         self.add(Severity::Error, id, at, Part::Value, message);
     }
 
     /// An error at the key of an item.
-    pub fn key_error(&mut self, id: Id, at: &At<'_>, message: impl FnOnce() -> Finding) {
+    pub fn key_error(&mut self, id: Id, at: &At<'_>, message: impl FnOnce() -> FindingText) {
         self.add(Severity::Error, id, at, Part::Key, message);
     }
 
     /// A warning at the value of an item.
-    pub fn warning(&mut self, id: Id, at: &At<'_>, message: impl FnOnce() -> Finding) {
+    pub fn warning(&mut self, id: Id, at: &At<'_>, message: impl FnOnce() -> FindingText) {
         if !self.is_quick {
             self.add(Severity::Warning, id, at, Part::Value, message);
         }
     }
 
-    fn add(&mut self, severity: Severity, id: Id, at: &At<'_>, part: Part, message: impl FnOnce() -> Finding) {
+    fn add(&mut self, severity: Severity, id: Id, at: &At<'_>, part: Part, message: impl FnOnce() -> FindingText) {
         if severity == Severity::Error {
             self.errors += 1;
         }
@@ -135,7 +135,7 @@ impl CheckFindings {
         if is_told {
             return;
         }
-        let Finding { message, expected, found, helps, notes } = message();
+        let FindingText { message, expected, found, helps, notes } = message();
         let mut diagnostic = Diagnostic::new(severity, id, message).at(at.pos, part).path(at.path()).helps(helps);
         diagnostic.expected = expected;
         diagnostic.found = found;
@@ -146,7 +146,7 @@ impl CheckFindings {
 
 /// The text of a finding.
 #[derive(Default)]
-pub(crate) struct Finding {
+pub(crate) struct FindingText {
     pub message: Text,
     pub expected: Option<Text>,
     pub found: Option<Text>,
@@ -154,29 +154,29 @@ pub(crate) struct Finding {
     pub notes: Vec<Text>,
 }
 
-impl Finding {
-    pub fn new(message: impl Into<Text>) -> Finding {
-        Finding { message: message.into(), ..Finding::default() }
+impl FindingText {
+    pub fn new(message: impl Into<Text>) -> FindingText {
+        FindingText { message: message.into(), ..FindingText::default() }
     }
 
-    pub fn help(mut self, help: impl Into<Help>) -> Finding {
+    pub fn help(mut self, help: impl Into<Help>) -> FindingText {
         self.helps.push(help.into());
         self
     }
 
     /// Appends a value of user data to the message.
-    pub fn with_value(mut self, value: impl Into<String>) -> Finding {
+    pub fn with_value(mut self, value: impl Into<String>) -> FindingText {
         self.message = self.message.value(value);
         self
     }
 
-    pub fn note(mut self, note: impl Into<Text>) -> Finding {
+    pub fn note(mut self, note: impl Into<Text>) -> FindingText {
         self.notes.push(note.into());
         self
     }
 
     /// Example: `expected integer, found string "2"`.
-    pub fn wrong_type(expected: &str, node: &Node) -> Finding {
+    pub fn wrong_type(expected: &str, node: &Node) -> FindingText {
         let value = &node.value;
         let found = match value.type_name() {
             "null" => Text::new("null"),
@@ -184,16 +184,21 @@ impl Finding {
             name => Text::new(format!("{name} ")).value(value.shown()),
         };
         let message = Text::new(format!("expected {expected}, found ")).join(found.clone());
-        Finding { message, expected: Some(Text::new(expected.to_owned())), found: Some(found), ..Finding::default() }
+        FindingText {
+            message,
+            expected: Some(Text::new(expected.to_owned())),
+            found: Some(found),
+            ..FindingText::default()
+        }
     }
 
     /// A message followed by the value.
-    pub fn of_value(message: impl Into<Text>, node: &Node) -> Finding {
+    pub fn of_value(message: impl Into<Text>, node: &Node) -> FindingText {
         let found = Text::of_value(node.value.shown());
-        Finding {
+        FindingText {
             message: message.into().then("; found ").join(found.clone()),
             found: Some(found),
-            ..Finding::default()
+            ..FindingText::default()
         }
     }
 }

@@ -14,7 +14,7 @@ use ytterby_text::cel::escaped;
 
 use crate::crd::CompiledKind;
 use crate::document::{Node, Value};
-use crate::report::{At, CheckFindings, Finding};
+use crate::report::{At, CheckFindings, FindingText};
 use crate::scalars;
 use crate::schema::{Additional, ListType, Schema, SchemaId, Schemas, ValueType};
 
@@ -410,7 +410,7 @@ impl RuleRun<'_> {
         }
         let source = rule.text("rule").unwrap_or_default().trim().to_owned();
         self.report.error(Id::KUBERNETES_RULE, at, || {
-            let finding = Finding::new(message);
+            let finding = FindingText::new(message);
             if source.len() <= 400 { finding.note(format!("rule: {source}")) } else { finding }
         });
     }

@@ -11,7 +11,7 @@ use ytterby_diag::{Id, Text};
 
 use crate::document::{MapEntry, Node, Value, whole};
 use crate::native::{one_of, required, unknown_field};
-use crate::report::{At, CheckFindings, Finding};
+use crate::report::{At, CheckFindings, FindingText};
 use crate::scalars::has_format;
 use crate::schema::{Additional, Bound, Constraints, ListType, Schema, SchemaId, Schemas, ValueType};
 
@@ -134,7 +134,7 @@ impl<'a> Validator<'a> {
         if left == 0 || self.nested > MAX_NESTED {
             if left != EXHAUSTED {
                 self.budget.set(EXHAUSTED);
-                self.block(Id::KUBERNETES_LIMIT, at, || Finding::new("the schema refers to itself without end"));
+                self.block(Id::KUBERNETES_LIMIT, at, || FindingText::new("the schema refers to itself without end"));
             }
             return;
         }
@@ -151,16 +151,16 @@ impl<'a> Validator<'a> {
         let schema = self.schemas.get(id);
         if node.is_null() {
             if !schema.nullable && schema.kind != ValueType::Any {
-                self.block(Id::KUBERNETES_TYPE, at, || Finding::wrong_type(schema.kind.name(), node));
+                self.block(Id::KUBERNETES_TYPE, at, || FindingText::wrong_type(schema.kind.name(), node));
             }
             return;
         }
         if matches!((schema.kind, &node.value), (ValueType::Integer, Value::UInt(_))) {
-            self.block(Id::KUBERNETES_TYPE, at, || Finding::of_value("the number does not fit into 64 bits", node));
+            self.block(Id::KUBERNETES_TYPE, at, || FindingText::of_value("the number does not fit into 64 bits", node));
             return;
         }
         if !fits(schema.kind, &node.value) {
-            self.block(Id::KUBERNETES_TYPE, at, || Finding::wrong_type(schema.kind.name(), node));
+            self.block(Id::KUBERNETES_TYPE, at, || FindingText::wrong_type(schema.kind.name(), node));
             return;
         }
         if !schema.enumeration.is_empty() && !schema.enumeration.iter().any(|value| value.same(&node.value)) {
@@ -195,7 +195,7 @@ impl<'a> Validator<'a> {
         }
     }
 
-    fn block(&mut self, id: Id, at: &At<'_>, finding: impl FnOnce() -> Finding) {
+    fn block(&mut self, id: Id, at: &At<'_>, finding: impl FnOnce() -> FindingText) {
         self.blocks_rules = true;
         self.report.error(id, at, finding);
     }
@@ -222,12 +222,12 @@ impl<'a> Validator<'a> {
     fn size(&mut self, what: &str, len: u64, least: Option<u64>, most: Option<u64>, at: &At<'_>) {
         if let Some(least) = least.filter(|least| len < *least) {
             self.report.error(Id::KUBERNETES_RANGE, at, || {
-                Finding::new(format!("must have at least {least} {what}; found {len}"))
+                FindingText::new(format!("must have at least {least} {what}; found {len}"))
             });
         }
         if let Some(most) = most.filter(|most| len > *most) {
             self.block(Id::KUBERNETES_RANGE, at, || {
-                Finding::new(format!("must have at most {most} {what}; found {len}"))
+                FindingText::new(format!("must have at most {most} {what}; found {len}"))
             });
         }
     }
@@ -241,14 +241,15 @@ impl<'a> Validator<'a> {
             && !regexp.is_match_in(text)
         {
             self.report.error(Id::KUBERNETES_PATTERN, at, || {
-                Finding::of_value(format!("must match the pattern {pattern}"), node)
+                FindingText::of_value(format!("must match the pattern {pattern}"), node)
             });
         }
         if let Some(format) = &limits.format
             && !has_format(text, format)
         {
-            self.report
-                .error(Id::KUBERNETES_FORMAT, at, || Finding::of_value(format!("must have the format {format}"), node));
+            self.report.error(Id::KUBERNETES_FORMAT, at, || {
+                FindingText::of_value(format!("must have the format {format}"), node)
+            });
         }
     }
 
@@ -272,7 +273,7 @@ impl<'a> Validator<'a> {
         {
             let format = limits.format.clone().unwrap_or_default();
             self.report.error(Id::KUBERNETES_RANGE, at, || {
-                Finding::of_value(format!("the number does not fit into {format}"), node)
+                FindingText::of_value(format!("the number does not fit into {format}"), node)
             });
         }
         let is_below = |Bound { value: bound, exclusive }: &Bound| value < *bound || (*exclusive && value == *bound);
@@ -280,18 +281,18 @@ impl<'a> Validator<'a> {
         if let Some(bound) = limits.minimum.as_ref().filter(|bound| is_below(bound)) {
             let words = if bound.exclusive { "greater than" } else { "at least" };
             let message = format!("must be {words} {}", bound.value);
-            self.report.error(Id::KUBERNETES_RANGE, at, || Finding::of_value(message, node));
+            self.report.error(Id::KUBERNETES_RANGE, at, || FindingText::of_value(message, node));
         }
         if let Some(bound) = limits.maximum.as_ref().filter(|bound| is_above(bound)) {
             let words = if bound.exclusive { "less than" } else { "at most" };
             let message = format!("must be {words} {}", bound.value);
-            self.report.error(Id::KUBERNETES_RANGE, at, || Finding::of_value(message, node));
+            self.report.error(Id::KUBERNETES_RANGE, at, || FindingText::of_value(message, node));
         }
         if let Some(of) = limits.multiple_of
             && whole(value / of).is_none()
         {
             self.report
-                .error(Id::KUBERNETES_RANGE, at, || Finding::of_value(format!("must be a multiple of {of}"), node));
+                .error(Id::KUBERNETES_RANGE, at, || FindingText::of_value(format!("must be a multiple of {of}"), node));
         }
     }
 
@@ -304,14 +305,14 @@ impl<'a> Validator<'a> {
         if self.budget.get() == EXHAUSTED {
             return self
                 .report
-                .error(Id::KUBERNETES_LIMIT, at, || Finding::new("the schema refers to itself without end"));
+                .error(Id::KUBERNETES_LIMIT, at, || FindingText::new("the schema refers to itself without end"));
         }
         if !any {
             let count = limits.any_of.len();
             let reasons = self.reasons(node, &limits.any_of);
             self.report.error(Id::KUBERNETES_SCHEMA, at, || {
-                let finding = Finding::new(format!("must match one of the {count} schemas in anyOf"));
-                reasons.into_iter().fold(finding, Finding::note)
+                let finding = FindingText::new(format!("must match one of the {count} schemas in anyOf"));
+                reasons.into_iter().fold(finding, FindingText::note)
             });
         }
         if !limits.one_of.is_empty() {
@@ -319,15 +320,15 @@ impl<'a> Validator<'a> {
             if matches != 1 {
                 let reasons = if matches == 0 { self.reasons(node, &limits.one_of) } else { Vec::new() };
                 self.report.error(Id::KUBERNETES_SCHEMA, at, || {
-                    let finding = Finding::new(format!(
+                    let finding = FindingText::new(format!(
                         "must match exactly one of the {count} schemas in oneOf; it matches {matches}"
                     ));
-                    reasons.into_iter().fold(finding, Finding::note)
+                    reasons.into_iter().fold(finding, FindingText::note)
                 });
             }
         }
         if limits.not.is_some_and(|not| self.is_valid(node, not)) {
-            self.report.error(Id::KUBERNETES_SCHEMA, at, || Finding::new("must not match the schema in not"));
+            self.report.error(Id::KUBERNETES_SCHEMA, at, || FindingText::new("must not match the schema in not"));
         }
     }
 
@@ -376,13 +377,13 @@ impl<'a> Validator<'a> {
             if !seen.insert(identity) {
                 let keys = keys.map(|keys| keys.join(", "));
                 self.report.error(Id::KUBERNETES_DUPLICATE_ITEM, &at.index(index, item), || match keys {
-                    None => Finding::of_value("the list has this item twice, and is a set", item),
+                    None => FindingText::of_value("the list has this item twice, and is a set", item),
                     Some(keys) => {
                         let values: Vec<String> = keys
                             .split(", ")
                             .map(|key| format!("{key} = {}", item.get(key).map_or("none".into(), |v| v.value.shown())))
                             .collect();
-                        Finding::new("an earlier item of the list has the same key: ")
+                        FindingText::new("an earlier item of the list has the same key: ")
                             .note(format!("the key of an item is {keys}"))
                             .with_value(values.join(", "))
                     }

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use ytterby_diag::{FileId, Severity};
-use ytterby_kubernetes::{Added, Catalog, Gvk, Node, Options, Unknown, Version, documents};
+use ytterby_kubernetes::{Added, Catalog, CheckOptions, Gvk, Node, Unknown, Version, documents};
 use ytterby_yaml::{ReadOptions, parse};
 
-fn roots(text: &str) -> Vec<ytterby_kubernetes::Document> {
+fn roots(text: &str) -> Vec<ytterby_kubernetes::Manifest> {
     let tree = parse(text.as_bytes(), FileId(0), &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     documents(&tree)
 }
@@ -19,7 +19,7 @@ fn node(text: &str) -> Arc<Node> {
 
 fn catalog(version: &str) -> Catalog {
     let version = Version::parse(version).unwrap();
-    Catalog::new(Options { version, unknown: Unknown::Error, skip: Vec::new() })
+    Catalog::new(CheckOptions { version, unknown: Unknown::Error, skip: Vec::new() })
 }
 
 /// `id path` of each error.

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use client::Client;
-use ytterby_kubevirt::admission::Policy;
+use ytterby_kubevirt::admission::ReviewOptions;
 use ytterby_kubevirt::server::log::Log;
-use ytterby_kubevirt::server::{ClientLimits, Known, ServerConfig, start};
+use ytterby_kubevirt::server::{ClientLimits, KnownObjects, ServerConfig, start};
 use ytterby_kubevirt::value::quoted;
 
 #[path = "../tests/server/client.rs"]
@@ -118,9 +118,9 @@ fn main() {
         cert_dir: None,
         tls_options_dir: "/nowhere".into(),
         reload_every: Duration::from_secs(1),
-        policy: Policy::default(),
+        policy: ReviewOptions::default(),
         limits: ClientLimits::default(),
-        known: Known::default(),
+        known: KnownObjects::default(),
         log: Arc::new(Log::to(Box::new(std::io::sink()), 0)),
     })
     .expect("the server starts");

@@ -2,7 +2,7 @@
 
 use ytterby_text::Decimal;
 
-use crate::rules::{Argument, Check, EntryState, Rules};
+use crate::rules::{Check, EntryState, RuleArgument, Rules};
 
 /// What all rules on one path allow together. Bounds that depend on the VM are only counted.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -38,14 +38,14 @@ pub fn allowed(rules: &Rules, path: &str) -> Allowed {
         all.rules.push(entry.label());
         let mut depends = 0;
         let mut tighten =
-            |place: &mut Option<Decimal>, argument: &Option<Argument<Decimal>>, upper: bool| match argument {
-                Some(Argument::Literal(value)) => {
+            |place: &mut Option<Decimal>, argument: &Option<RuleArgument<Decimal>>, upper: bool| match argument {
+                Some(RuleArgument::Literal(value)) => {
                     let tighter = place.as_ref().is_none_or(|old| if upper { value < old } else { value > old });
                     if tighter {
                         *place = Some(value.clone());
                     }
                 }
-                Some(Argument::Path(_)) => depends += 1,
+                Some(RuleArgument::Path(_)) => depends += 1,
                 None => {}
             };
         match &rule.check {
@@ -58,9 +58,9 @@ pub fn allowed(rules: &Rules, path: &str) -> Allowed {
                 tighten(&mut all.max_length, &range.max, true);
             }
             Check::Enum(values) => {
-                let literal = |value: &Argument<Box<str>>| match value {
-                    Argument::Literal(text) => Some(text.to_string()),
-                    Argument::Path(_) => None,
+                let literal = |value: &RuleArgument<Box<str>>| match value {
+                    RuleArgument::Literal(text) => Some(text.to_string()),
+                    RuleArgument::Path(_) => None,
                 };
                 let listed: Vec<String> = values.iter().filter_map(literal).collect();
                 depends = values.len() - listed.len();
@@ -71,8 +71,8 @@ pub fn allowed(rules: &Rules, path: &str) -> Allowed {
                     });
                 }
             }
-            Check::Regex(Some(Argument::Literal(Ok(pattern)))) => all.patterns.push(pattern.as_str().to_owned()),
-            Check::Regex(Some(Argument::Path(_))) => depends = 1,
+            Check::Regex(Some(RuleArgument::Literal(Ok(pattern)))) => all.patterns.push(pattern.as_str().to_owned()),
+            Check::Regex(Some(RuleArgument::Path(_))) => depends = 1,
             Check::Regex(_) => {}
         }
         all.depends += depends;

@@ -10,7 +10,7 @@ use crate::amount;
 use crate::evaluate::{CPU_COUNTS, is_size};
 use crate::jsonpath::{JsonPath, JsonPathStep, Slice, TemplatePart};
 use crate::pattern::VERTICAL_TAB;
-use crate::rules::{Argument, Check, EntryState, Range, Rule, RuleEntry, Rules};
+use crate::rules::{Check, EntryState, NumberRange, Rule, RuleArgument, RuleEntry, Rules};
 use crate::schema::{self, FieldKind, VmField};
 use crate::value::{cut, quoted};
 
@@ -168,7 +168,7 @@ fn value(from: CelPlace, steps: &[JsonPathStep]) -> Option<(String, &'static VmF
 
 /// The expectation of a rule in words, if there is something to say.
 fn expected(check: &Check, field: &VmField) -> Option<String> {
-    let range = |range: &Range, field: Option<&VmField>, unit: &str| {
+    let range = |range: &NumberRange, field: Option<&VmField>, unit: &str| {
         let (min, max) = literals(range).ok()?;
         let shown = |number| amount::shown(number, field);
         match (min.map(shown), max.map(shown)) {
@@ -182,14 +182,14 @@ fn expected(check: &Check, field: &VmField) -> Option<String> {
         Check::Integer(bounds) => range(bounds, Some(field), ""),
         Check::String(bounds) => range(bounds, None, " characters"),
         Check::Enum(values) => {
-            let literal = |value: &Argument<Box<str>>| match value {
-                Argument::Literal(text) => Some(cut(text, MESSAGE).into_owned()),
-                Argument::Path(_) => None,
+            let literal = |value: &RuleArgument<Box<str>>| match value {
+                RuleArgument::Literal(text) => Some(cut(text, MESSAGE).into_owned()),
+                RuleArgument::Path(_) => None,
             };
             let values: Option<Vec<String>> = values.iter().map(literal).collect();
             values.filter(|values| !values.is_empty()).map(|values| cut(&values.join(" or "), MESSAGE).into_owned())
         }
-        Check::Regex(Some(Argument::Literal(Ok(pattern)))) => {
+        Check::Regex(Some(RuleArgument::Literal(Ok(pattern)))) => {
             Some(format!("a match of {}", cut(&one_line(pattern.as_str()), MESSAGE)))
         }
         Check::Regex(_) => None,
@@ -425,8 +425,8 @@ fn check(rule: &Rule) -> Result<Box<Test<'_>>, String> {
             let mut texts = Vec::with_capacity(values.len());
             for value in values {
                 match value {
-                    Argument::Literal(text) => texts.push(cel::quoted(text)),
-                    Argument::Path(_) => return Err("`values` from a path are not exported".to_owned()),
+                    RuleArgument::Literal(text) => texts.push(cel::quoted(text)),
+                    RuleArgument::Path(_) => return Err("`values` from a path are not exported".to_owned()),
                 }
             }
             let list = texts.join(", ");
@@ -437,9 +437,9 @@ fn check(rule: &Rule) -> Result<Box<Test<'_>>, String> {
             }))
         }
         Check::Regex(None) => Ok(Box::new(|_, field| Ok(field.kind.is_scalar().to_string()))),
-        Check::Regex(Some(Argument::Path(_))) => Err("a `regex` from a path is not exported".to_owned()),
-        Check::Regex(Some(Argument::Literal(Err(fault)))) => Err(fault.message.clone()),
-        Check::Regex(Some(Argument::Literal(Ok(pattern)))) => {
+        Check::Regex(Some(RuleArgument::Path(_))) => Err("a `regex` from a path is not exported".to_owned()),
+        Check::Regex(Some(RuleArgument::Literal(Err(fault)))) => Err(fault.message.clone()),
+        Check::Regex(Some(RuleArgument::Literal(Ok(pattern)))) => {
             let pattern = cel::quoted(&portable(pattern.as_str())?);
             Ok(Box::new(move |value, field| match field.kind {
                 FieldKind::Object | FieldKind::Map | FieldKind::Array => Ok("false".to_owned()),
@@ -455,12 +455,12 @@ fn as_text(value: &str, kind: FieldKind) -> String {
 
 type Bound<'a> = Option<&'a Decimal>;
 
-fn literals(range: &Range) -> Result<(Bound<'_>, Bound<'_>), String> {
-    fn literal(bound: &Option<Argument<Decimal>>) -> Result<Bound<'_>, String> {
+fn literals(range: &NumberRange) -> Result<(Bound<'_>, Bound<'_>), String> {
+    fn literal(bound: &Option<RuleArgument<Decimal>>) -> Result<Bound<'_>, String> {
         match bound {
             None => Ok(None),
-            Some(Argument::Literal(value)) => Ok(Some(value)),
-            Some(Argument::Path(path)) => Err(format!("a bound from a path ({}) is not exported", path.text)),
+            Some(RuleArgument::Literal(value)) => Ok(Some(value)),
+            Some(RuleArgument::Path(path)) => Err(format!("a bound from a path ({}) is not exported", path.text)),
         }
     }
     Ok((literal(&range.min)?, literal(&range.max)?))

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use ytterby_regexp::Regexp;
 
 use crate::budget::{Budget, Exhausted};
-use crate::json::{self, JsonKind, Node};
+use crate::json::{self, JsonKind, JsonNode};
 use crate::jsonpath::eval::{self, FoundValue, PathResult, World};
 use crate::jsonpath::{JsonPath, Literal, PREFIX};
 use crate::schema::FieldKind;
@@ -34,24 +34,24 @@ pub struct ReferenceRule {
     pub valid: Option<JsonPath>,
     /// Whether a violation is only logged.
     pub just_warning: bool,
-    min: Option<Number>,
-    max: Option<Number>,
-    min_length: Option<Number>,
-    max_length: Option<Number>,
-    values: Vec<Text>,
+    min: Option<NumberArgument>,
+    max: Option<NumberArgument>,
+    min_length: Option<NumberArgument>,
+    max_length: Option<NumberArgument>,
+    values: Vec<TextArgument>,
     regex: String,
     /// Its offset in the annotation, in bytes.
     pub offset: usize,
 }
 
 #[derive(Clone, Debug)]
-enum Number {
+enum NumberArgument {
     Int(i64),
     Path(JsonPath),
 }
 
 #[derive(Clone, Debug)]
-enum Text {
+enum TextArgument {
     Literal(String),
     Path(JsonPath),
 }
@@ -143,13 +143,13 @@ pub fn parse(text: &str) -> Reading {
     first_error.map_or(Ok(rules), Err)
 }
 
-fn unmarshal(node: &Node, place: &str, wanted: &str) -> String {
+fn unmarshal(node: &JsonNode, place: &str, wanted: &str) -> String {
     format!("json: cannot unmarshal {} into Go {place} of type {wanted}", node.go_kind())
 }
 
 type FirstError = Option<(String, usize)>;
 
-fn rule(item: &Node, error: &mut FirstError) -> ReferenceRule {
+fn rule(item: &JsonNode, error: &mut FirstError) -> ReferenceRule {
     let mut rule = ReferenceRule { offset: item.start, ..ReferenceRule::default() };
     let members = match &item.kind {
         JsonKind::Object(members) => members.as_slice(),
@@ -169,7 +169,7 @@ fn rule(item: &Node, error: &mut FirstError) -> ReferenceRule {
     rule
 }
 
-fn member(rule: &mut ReferenceRule, key: &str, node: &Node) -> Result<(), String> {
+fn member(rule: &mut ReferenceRule, key: &str, node: &JsonNode) -> Result<(), String> {
     let null = matches!(node.kind, JsonKind::Null);
     let place = format!("struct field Rule.{key}");
     let string = || match &node.kind {
@@ -179,7 +179,7 @@ fn member(rule: &mut ReferenceRule, key: &str, node: &Node) -> Result<(), String
     };
     let path =
         || -> Result<JsonPath, String> { JsonPath::parse(&string()?.unwrap_or_default()).map_err(|error| error.go) };
-    let number = || -> Result<Option<Number>, String> {
+    let number = || -> Result<Option<NumberArgument>, String> {
         if null {
             return Ok(None);
         }
@@ -187,11 +187,11 @@ fn member(rule: &mut ReferenceRule, key: &str, node: &Node) -> Result<(), String
             && let Ok(value) = text.parse::<f64>()
             && value.is_finite()
         {
-            return Ok(Some(Number::Int(round(value))));
+            return Ok(Some(NumberArgument::Int(round(value))));
         }
         let wrapped = |text: String| format!("cannot unmarshall IntOrPath from JSON: {text}");
         match node.as_str() {
-            Some(text) => Ok(Some(Number::Path(JsonPath::parse(text).map_err(|error| wrapped(error.go))?))),
+            Some(text) => Ok(Some(NumberArgument::Path(JsonPath::parse(text).map_err(|error| wrapped(error.go))?))),
             None => Err(wrapped(unmarshal(node, "value", "string"))),
         }
     };
@@ -218,10 +218,10 @@ fn member(rule: &mut ReferenceRule, key: &str, node: &Node) -> Result<(), String
                 for node in nodes {
                     rule.values.push(match &node.kind {
                         JsonKind::String(text) if text.starts_with(PREFIX) => {
-                            Text::Path(JsonPath::parse(text).map_err(|error| error.go)?)
+                            TextArgument::Path(JsonPath::parse(text).map_err(|error| error.go)?)
                         }
-                        JsonKind::String(text) => Text::Literal(text.to_string()),
-                        JsonKind::Null => Text::Literal(String::new()),
+                        JsonKind::String(text) => TextArgument::Literal(text.to_string()),
+                        JsonKind::Null => TextArgument::Literal(String::new()),
                         _ => return Err(unmarshal(node, &place, "string")),
                     });
                 }
@@ -475,11 +475,11 @@ fn quantity_as_int64(text: &str) -> Option<i64> {
 
 type Bounds = (Option<i64>, Option<i64>);
 
-fn bounds(min: &Option<Number>, max: &Option<Number>, vm: Subject<'_>) -> Result<Bounds, String> {
-    let bound = |number: &Option<Number>| match number {
+fn bounds(min: &Option<NumberArgument>, max: &Option<NumberArgument>, vm: Subject<'_>) -> Result<Bounds, String> {
+    let bound = |number: &Option<NumberArgument>| match number {
         None => Ok(None),
-        Some(Number::Int(value)) => Ok(Some(*value)),
-        Some(Number::Path(path)) => one(ints(path, vm)?).map(Some),
+        Some(NumberArgument::Int(value)) => Ok(Some(*value)),
+        Some(NumberArgument::Path(path)) => one(ints(path, vm)?).map(Some),
     };
     Ok((bound(min)?, bound(max)?))
 }
@@ -491,10 +491,10 @@ fn one<T>(mut values: Vec<T>) -> Result<T, String> {
     }
 }
 
-fn choice(value: &Text, vm: Subject<'_>) -> Result<String, String> {
+fn choice(value: &TextArgument, vm: Subject<'_>) -> Result<String, String> {
     match value {
-        Text::Literal(text) => Ok(text.clone()),
-        Text::Path(path) => one(strings(path, vm)?),
+        TextArgument::Literal(text) => Ok(text.clone()),
+        TextArgument::Path(path) => one(strings(path, vm)?),
     }
 }
 

@@ -12,9 +12,9 @@ use crate::budget::{Budget, Exhausted};
 use crate::jsonpath::eval::{self, FoundValue, Missing, PathResult, World};
 use crate::jsonpath::{JsonPath, JsonPathStep, TemplatePart};
 use crate::pattern::Pattern;
-use crate::rules::{Argument, Check, EntryState, Range, Rule, RuleEntry, Rules};
+use crate::rules::{Check, EntryState, NumberRange, Rule, RuleArgument, RuleEntry, Rules};
 use crate::schema::{self, FieldKind, PathTarget, VmField};
-use crate::trail::{Key, trail};
+use crate::trail::{TrailStep, trail};
 use crate::value::{BRIEF, Value, brief, cut, quoted};
 
 /// Maximum values listed in a message; of others it gives the number.
@@ -68,7 +68,7 @@ pub struct RuleOutcome {
     pub offset: Option<usize>,
     /// The keys from the VM to the first value that violates the rule, or to its expected location;
     /// `None` if the VM is not responsible.
-    pub value: Option<Vec<Key>>,
+    pub value: Option<Vec<TrailStep>>,
     /// Whether it is shown as a warning although it is only skipped.
     pub notable: bool,
 }
@@ -215,10 +215,10 @@ fn left_out(rule: &Rule, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Op
 
 /// Paths among the arguments.
 pub(crate) fn argument_paths(check: &Check) -> impl Iterator<Item = &JsonPath> {
-    fn path<T>(argument: &Argument<T>) -> Option<&JsonPath> {
+    fn path<T>(argument: &RuleArgument<T>) -> Option<&JsonPath> {
         match argument {
-            Argument::Path(path) => Some(path),
-            Argument::Literal(_) => None,
+            RuleArgument::Path(path) => Some(path),
+            RuleArgument::Literal(_) => None,
         }
     }
     let mut paths = Vec::new();
@@ -289,8 +289,8 @@ fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<RuleR
             let looked_up;
             let pattern: Option<&Pattern> = match regex {
                 None => None,
-                Some(Argument::Literal(pattern)) => Some(pattern.as_ref().map_err(|fault| fault.message.clone())?),
-                Some(Argument::Path(path)) => {
+                Some(RuleArgument::Literal(pattern)) => Some(pattern.as_ref().map_err(|fault| fault.message.clone())?),
+                Some(RuleArgument::Path(path)) => {
                     let item = single(path, vm, budget)?;
                     let blame = |detail| RuleProblem { detail, blamed: Some((path, item.near)) };
                     looked_up = Pattern::new(&text_of(&item).map_err(blame)?).map_err(blame)?;
@@ -392,11 +392,11 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of<'a>(range: &'a Range, vm: &'a Value, budget: &Budget<'_>) -> Result<Bounds, RuleProblem<'a>> {
-        let bound = |argument: &'a Option<Argument<Decimal>>| match argument {
+    fn of<'a>(range: &'a NumberRange, vm: &'a Value, budget: &Budget<'_>) -> Result<Bounds, RuleProblem<'a>> {
+        let bound = |argument: &'a Option<RuleArgument<Decimal>>| match argument {
             None => Ok(None),
-            Some(Argument::Literal(value)) => Ok(Some(value.clone())),
-            Some(Argument::Path(path)) => {
+            Some(RuleArgument::Literal(value)) => Ok(Some(value.clone())),
+            Some(RuleArgument::Path(path)) => {
                 let item = single(path, vm, budget)?;
                 number(&item).map(|(value, _)| Some(value)).map_err(|what| {
                     let detail = format!("the argument {} must be a number, found {what}", path.text);
@@ -532,15 +532,15 @@ fn lengths<'a>(
 }
 
 fn choices<'a>(
-    values: &'a [Argument<Box<str>>],
+    values: &'a [RuleArgument<Box<str>>],
     vm: &'a Value,
     budget: &Budget<'_>,
 ) -> Result<Vec<String>, RuleProblem<'a>> {
     let mut allowed = Vec::with_capacity(values.len());
     for value in values {
         match value {
-            Argument::Literal(text) => allowed.push(text.to_string()),
-            Argument::Path(path) => {
+            RuleArgument::Literal(text) => allowed.push(text.to_string()),
+            RuleArgument::Path(path) => {
                 for item in &lookup(path, vm, budget)?.items {
                     let text = text_of(item).map_err(|what| {
                         let detail = format!("the argument {}: {what}", path.text);

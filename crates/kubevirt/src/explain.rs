@@ -3,7 +3,7 @@
 use crate::amount;
 use crate::evaluate::CPU_COUNTS;
 use crate::jsonpath::JsonPath;
-use crate::rules::{Argument, Check, EntryState, Range, RuleEntry};
+use crate::rules::{Check, EntryState, NumberRange, RuleArgument, RuleEntry};
 use crate::schema::{self, PathTarget, VmField};
 use crate::value::quoted;
 use ytterby_text::Decimal;
@@ -37,11 +37,11 @@ pub fn sentences(entry: &RuleEntry) -> Vec<String> {
             }
         }
         Check::Regex(None) => "may be anything, because no regular expression is given".to_owned(),
-        Check::Regex(Some(Argument::Literal(Ok(pattern)))) => {
+        Check::Regex(Some(RuleArgument::Literal(Ok(pattern)))) => {
             format!("must contain a match of the regular expression {}", pattern.as_str())
         }
-        Check::Regex(Some(Argument::Literal(Err(fault)))) => format!("cannot be checked: {}", fault.message),
-        Check::Regex(Some(Argument::Path(path))) => {
+        Check::Regex(Some(RuleArgument::Literal(Err(fault)))) => format!("cannot be checked: {}", fault.message),
+        Check::Regex(Some(RuleArgument::Path(path))) => {
             format!("must contain a match of the regular expression at {}", path.text)
         }
     };
@@ -89,10 +89,10 @@ fn unset(path: &JsonPath, valid: Option<&JsonPath>, failure: &str) -> String {
     }
 }
 
-fn argument<T>(argument: &Argument<T>, show: impl Fn(&T) -> String) -> String {
+fn argument<T>(argument: &RuleArgument<T>, show: impl Fn(&T) -> String) -> String {
     match argument {
-        Argument::Literal(value) => show(value),
-        Argument::Path(path) => format!("the value at {}", path.text),
+        RuleArgument::Literal(value) => show(value),
+        RuleArgument::Path(path) => format!("the value at {}", path.text),
     }
 }
 
@@ -101,8 +101,8 @@ fn counted(number: String, unit: &str) -> String {
     if number == "1" { format!("1{}", unit.replacen("characters", "character", 1)) } else { number + unit }
 }
 
-fn range_text(range: &Range, field: Option<&VmField>, unit: &str) -> String {
-    let show = |bound: &Argument<Decimal>| argument(bound, |number| amount::shown(number, field));
+fn range_text(range: &NumberRange, field: Option<&VmField>, unit: &str) -> String {
+    let show = |bound: &RuleArgument<Decimal>| argument(bound, |number| amount::shown(number, field));
     match (&range.min, &range.max) {
         (None, None) => String::new(),
         (Some(min), None) => format!(", at least {}", counted(show(min), unit)),

@@ -11,7 +11,7 @@ use ytterby_text::quantity;
 use ytterby_text::spelling::{closest, nearest};
 
 use crate::schema::{self, FieldKind, KUBEVIRT, VmField};
-use crate::trail::Key;
+use crate::trail::TrailStep;
 use crate::value::{Value, quoted};
 
 /// Keys of a VM.
@@ -34,7 +34,7 @@ pub struct Misfit {
     /// `unknown-field`, `duplicate-field` or `wrong-type`.
     pub id: &'static str,
     /// The keys from the VM to the field.
-    pub keys: Vec<Key>,
+    pub keys: Vec<TrailStep>,
     /// The problem, and a suggestion.
     pub detail: String,
     /// Whether a newer release of KubeVirt may have the field, because it resembles no known one.
@@ -57,8 +57,8 @@ impl Misfit {
     }
 }
 
-fn path(keys: &[Key]) -> String {
-    let text: String = keys.iter().map(Key::to_string).collect();
+fn path(keys: &[TrailStep]) -> String {
+    let text: String = keys.iter().map(TrailStep::to_string).collect();
     text.strip_prefix('.').map_or(text.clone(), str::to_owned)
 }
 
@@ -82,7 +82,7 @@ pub fn misfits(vm: &Value) -> Vec<Misfit> {
     walk.found
 }
 
-/// A borrowed [`Key`]: most fields fit, so that no copy is needed.
+/// A borrowed [`TrailStep`]: most fields fit, so that no copy is needed.
 #[derive(Clone, Copy)]
 enum BorrowedKey<'a> {
     Name(&'a str),
@@ -97,10 +97,10 @@ struct FieldWalk<'a> {
 }
 
 impl<'a> FieldWalk<'a> {
-    fn keys(&self) -> Vec<Key> {
+    fn keys(&self) -> Vec<TrailStep> {
         let key = |way: &BorrowedKey<'_>| match *way {
-            BorrowedKey::Name(name) => Key::Name(name.into()),
-            BorrowedKey::Index(index) => Key::Index(index),
+            BorrowedKey::Name(name) => TrailStep::Name(name.into()),
+            BorrowedKey::Index(index) => TrailStep::Index(index),
         };
         self.way.iter().map(key).collect()
     }

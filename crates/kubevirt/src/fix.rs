@@ -1,11 +1,11 @@
 //! Fixes problems with only one solution: typographic quotes and missing `jsonpath::` prefixes.
 
-use crate::json::{self, JsonKind, Node, quote_name};
+use crate::json::{self, JsonKind, JsonNode, quote_name};
 use crate::jsonpath::PREFIX;
 
 /// A replacement in the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Edit {
+pub struct TextReplacement {
     /// The byte offset.
     pub offset: usize,
     /// The current text.
@@ -15,7 +15,7 @@ pub struct Edit {
 }
 
 /// The edits that fix an annotation; empty if nothing is wrong or nothing can be fixed.
-pub fn edits(text: &str) -> Vec<Edit> {
+pub fn edits(text: &str) -> Vec<TextReplacement> {
     let quotes = if json::parse(text).is_ok() { Vec::new() } else { straighten(text) };
     let straight = applied(text, &quotes);
     let Ok(root) = json::parse(&straight) else { return Vec::new() };
@@ -27,7 +27,7 @@ pub fn edits(text: &str) -> Vec<Edit> {
         });
         let prefixes: Vec<usize> = members.flatten().filter_map(|(key, value)| bare_path(key, value)).collect();
         let back = Back::new(&edits);
-        edits.extend(prefixes.into_iter().map(|offset| Edit {
+        edits.extend(prefixes.into_iter().map(|offset| TextReplacement {
             offset: back.original(offset),
             old: String::new(),
             new: PREFIX.to_owned(),
@@ -38,7 +38,7 @@ pub fn edits(text: &str) -> Vec<Edit> {
 }
 
 /// Applies edits, which are in order and do not overlap.
-pub fn applied(text: &str, edits: &[Edit]) -> String {
+pub fn applied(text: &str, edits: &[TextReplacement]) -> String {
     let mut out = String::with_capacity(text.len() + 16 * edits.len());
     let mut at = 0;
     for edit in edits {
@@ -51,14 +51,14 @@ pub fn applied(text: &str, edits: &[Edit]) -> String {
 }
 
 /// The offset of a path without prefix, inside its quotes.
-fn bare_path(key: &Node, value: &Node) -> Option<usize> {
+fn bare_path(key: &JsonNode, value: &JsonNode) -> Option<usize> {
     let key = key.as_str()?;
     let text = value.as_str()?;
     (matches!(key, "path" | "valid") && text.starts_with(['.', '$'])).then_some(value.start + 1)
 }
 
 /// Replaces typographic quotes around strings, but not inside them.
-fn straighten(text: &str) -> Vec<Edit> {
+fn straighten(text: &str) -> Vec<TextReplacement> {
     let mut edits = Vec::new();
     let mut in_string = false;
     let mut chars = text.char_indices().peekable();
@@ -78,7 +78,7 @@ fn straighten(text: &str) -> Vec<Edit> {
         let after = text[offset + c.len_utf8()..].trim_start().chars().next();
         if !in_string || matches!(after, None | Some(':' | ',' | ']' | '}')) {
             in_string = !in_string;
-            edits.push(Edit { offset, old: c.to_string(), new: "\"".to_owned() });
+            edits.push(TextReplacement { offset, old: c.to_string(), new: "\"".to_owned() });
         }
     }
     edits
@@ -91,7 +91,7 @@ struct Back {
 }
 
 impl Back {
-    fn new(edits: &[Edit]) -> Back {
+    fn new(edits: &[TextReplacement]) -> Back {
         let mut shift = 0isize;
         let points = edits.iter().map(|edit| {
             let behind = edit.offset + edit.old.len();

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use ytterby_text::gojson::{self, Build, JsonContext, JsonProblem, ReadError, Scalar};
+use ytterby_text::gojson::{self, Build, JsonContext, JsonProblem, JsonReadError, JsonScalar};
 
 use crate::value::Value;
 
@@ -16,7 +16,7 @@ pub const MAX_DEPTH: usize = 256;
 
 /// A value and its byte range.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct JsonNode {
     /// First byte.
     pub start: usize,
     /// One past the last byte.
@@ -37,12 +37,12 @@ pub enum JsonKind {
     /// A string, unescaped.
     String(Box<str>),
     /// A list.
-    Array(Vec<Node>),
+    Array(Vec<JsonNode>),
     /// Keys (always strings) and values, in order, including duplicates.
-    Object(Vec<(Node, Node)>),
+    Object(Vec<(JsonNode, JsonNode)>),
 }
 
-impl Node {
+impl JsonNode {
     /// The text, if this is a string.
     pub fn as_str(&self) -> Option<&str> {
         match &self.kind {
@@ -70,7 +70,7 @@ impl Node {
             JsonKind::Bool(value) => Value::Bool(*value),
             JsonKind::Number(text) => number(text),
             JsonKind::String(text) => Value::String(text.clone()),
-            JsonKind::Array(items) => Value::Array(items.iter().map(Node::to_value).collect()),
+            JsonKind::Array(items) => Value::Array(items.iter().map(JsonNode::to_value).collect()),
             JsonKind::Object(entries) => Value::Object(
                 entries
                     .iter()
@@ -90,11 +90,11 @@ pub struct JsonError {
     pub quote: Option<(usize, char)>,
     /// The character at which the parser stopped.
     found: Option<char>,
-    error: ReadError,
+    error: JsonReadError,
 }
 
 impl JsonError {
-    fn new(text: &str, error: ReadError) -> JsonError {
+    fn new(text: &str, error: JsonReadError) -> JsonError {
         let found = text.get(error.offset..).and_then(|rest| rest.chars().next());
         // An unexpected end is shown after the last token, not on a separate line.
         let offset = if found.is_none() { text.trim_end().len() } else { error.offset };
@@ -196,28 +196,28 @@ pub fn quote_name(c: char) -> Option<&'static str> {
 }
 
 /// Parses one JSON value, surrounded by nothing but white space.
-pub fn parse(text: &str) -> Result<Node, JsonError> {
+pub fn parse(text: &str) -> Result<JsonNode, JsonError> {
     gojson::read(text.as_bytes(), MAX_DEPTH, &mut Nodes).map_err(|error| JsonError::new(text, error))
 }
 
 /// Parses one JSON value without positions; invalid UTF-8 in strings is replaced. The error is Go's text.
 pub fn read(text: &[u8]) -> Result<Value, String> {
-    gojson::read(text, MAX_DEPTH, &mut Values).map_err(|error| error.to_string())
+    gojson::read(text, MAX_DEPTH, &mut PlainBuilder).map_err(|error| error.to_string())
 }
 
 /// Builds values without positions.
-struct Values;
+struct PlainBuilder;
 
-impl Build for Values {
+impl Build for PlainBuilder {
     type Value = Value;
     type Key = Box<str>;
 
-    fn scalar(&mut self, scalar: Scalar<'_>, _: Range<usize>) -> Value {
+    fn scalar(&mut self, scalar: JsonScalar<'_>, _: Range<usize>) -> Value {
         match scalar {
-            Scalar::Null => Value::Null,
-            Scalar::Bool(value) => Value::Bool(value),
-            Scalar::Number(text) => number(text),
-            Scalar::String(text) => Value::String(text.into()),
+            JsonScalar::Null => Value::Null,
+            JsonScalar::Bool(value) => Value::Bool(value),
+            JsonScalar::Number(text) => number(text),
+            JsonScalar::String(text) => Value::String(text.into()),
         }
     }
 
@@ -242,33 +242,33 @@ fn number(text: &str) -> Value {
 /// Builds nodes with positions.
 struct Nodes;
 
-fn node(Range { start, end }: Range<usize>, kind: JsonKind) -> Node {
-    Node { start, end, kind }
+fn node(Range { start, end }: Range<usize>, kind: JsonKind) -> JsonNode {
+    JsonNode { start, end, kind }
 }
 
 impl Build for Nodes {
-    type Value = Node;
-    type Key = Node;
+    type Value = JsonNode;
+    type Key = JsonNode;
 
-    fn scalar(&mut self, scalar: Scalar<'_>, span: Range<usize>) -> Node {
+    fn scalar(&mut self, scalar: JsonScalar<'_>, span: Range<usize>) -> JsonNode {
         let kind = match scalar {
-            Scalar::Null => JsonKind::Null,
-            Scalar::Bool(value) => JsonKind::Bool(value),
-            Scalar::Number(text) => JsonKind::Number(text.into()),
-            Scalar::String(text) => JsonKind::String(text.into()),
+            JsonScalar::Null => JsonKind::Null,
+            JsonScalar::Bool(value) => JsonKind::Bool(value),
+            JsonScalar::Number(text) => JsonKind::Number(text.into()),
+            JsonScalar::String(text) => JsonKind::String(text.into()),
         };
         node(span, kind)
     }
 
-    fn key(&mut self, text: Cow<'_, str>, span: Range<usize>) -> Node {
+    fn key(&mut self, text: Cow<'_, str>, span: Range<usize>) -> JsonNode {
         node(span, JsonKind::String(text.into()))
     }
 
-    fn array(&mut self, items: Vec<Node>, span: Range<usize>) -> Node {
+    fn array(&mut self, items: Vec<JsonNode>, span: Range<usize>) -> JsonNode {
         node(span, JsonKind::Array(items))
     }
 
-    fn object(&mut self, members: Vec<(Node, Node)>, span: Range<usize>) -> Node {
+    fn object(&mut self, members: Vec<(JsonNode, JsonNode)>, span: Range<usize>) -> JsonNode {
         node(span, JsonKind::Object(members))
     }
 }

@@ -7,7 +7,7 @@ use ytterby_regexp::Regexp;
 
 use crate::jsonpath::{JsonPath, TemplatePart};
 use crate::pattern::VERTICAL_TAB;
-use crate::rules::{self, Argument, Check, EntryState, Range, Rule, RuleEntry, Unreadable};
+use crate::rules::{self, Check, EntryState, NumberRange, Rule, RuleArgument, RuleEntry, Unreadable};
 use crate::schema::{self, FieldKind, PathTarget};
 use crate::shape;
 use crate::value::quoted;
@@ -209,11 +209,11 @@ impl Linter<'_> {
         let none =
             |keys: &str| (format!("a rule of kind `{}` without {keys} asks for nothing", rule.check.kind()), None);
         match &rule.check {
-            Check::Integer(Range { min: None, max: None }) => {
+            Check::Integer(NumberRange { min: None, max: None }) => {
                 let (message, hint) = none("`min` and `max`");
                 self.add(LintSeverity::Error, "rule-without-arguments", at, message, hint);
             }
-            Check::String(Range { min: None, max: None }) => {
+            Check::String(NumberRange { min: None, max: None }) => {
                 let (message, hint) = none("`minLength` and `maxLength`");
                 self.add(LintSeverity::Error, "rule-without-arguments", at, message, hint);
             }
@@ -227,16 +227,16 @@ impl Linter<'_> {
                 let (message, hint) = none("`regex`");
                 self.add(LintSeverity::Error, "rule-without-arguments", at, message, hint);
             }
-            Check::Regex(Some(Argument::Literal(Err(fault)))) => {
+            Check::Regex(Some(RuleArgument::Literal(Err(fault)))) => {
                 self.add(LintSeverity::Error, fault.id, fault.offset, fault.message.clone(), None);
             }
-            Check::Regex(Some(Argument::Literal(Ok(pattern)))) => self.regex(pattern.as_str()),
-            Check::Regex(Some(Argument::Path(_))) => {}
+            Check::Regex(Some(RuleArgument::Literal(Ok(pattern)))) => self.regex(pattern.as_str()),
+            Check::Regex(Some(RuleArgument::Path(_))) => {}
         }
     }
 
-    fn range(&mut self, range: &Range) {
-        if let (Some(Argument::Literal(min)), Some(Argument::Literal(max))) = (&range.min, &range.max)
+    fn range(&mut self, range: &NumberRange) {
+        if let (Some(RuleArgument::Literal(min)), Some(RuleArgument::Literal(max))) = (&range.min, &range.max)
             && min > max
         {
             let message = format!("nothing is between {min} and {max}: no value satisfies the rule");

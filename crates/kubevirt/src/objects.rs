@@ -12,7 +12,7 @@ use crate::parameters::{self, Parameters};
 use crate::positions::Positions;
 use crate::rules::{self, ANNOTATION, Rules, Unreadable};
 use crate::select::TEMPLATE_ANNOTATION;
-use crate::trail::Key;
+use crate::trail::TrailStep;
 use crate::value::Value;
 
 /// Deeper YAML is rejected, because values are walked recursively.
@@ -53,7 +53,7 @@ pub struct Vm {
     /// The VM, with parameters substituted.
     pub value: Value,
     /// Its own rules.
-    pub rules: Option<Annotation>,
+    pub rules: Option<RulesAnnotation>,
     /// The index in [`Objects::templates`] of the template that contains it.
     pub template: Option<usize>,
     /// The reason that its parameters could not be substituted.
@@ -68,14 +68,14 @@ pub struct Template {
     /// Its namespace; empty if it has none and matches any.
     pub namespace: String,
     /// Rules on the template itself.
-    pub rules: Option<Annotation>,
+    pub rules: Option<RulesAnnotation>,
     /// Rules on the first VM in it that has some.
-    pub vm_rules: Option<Annotation>,
+    pub vm_rules: Option<RulesAnnotation>,
 }
 
 /// The text of an annotation and its position.
 #[derive(Clone, Debug)]
-pub struct Annotation {
+pub struct RulesAnnotation {
     /// The rules as text.
     pub text: Box<str>,
     /// The byte offset of the key.
@@ -91,7 +91,7 @@ pub struct Annotation {
     positions: OnceLock<Positions>,
 }
 
-impl Annotation {
+impl RulesAnnotation {
     /// Its rules.
     pub fn rules(&self) -> Result<Rules, Unreadable> {
         self.readable().and_then(rules::parse)
@@ -309,7 +309,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn annotation(&self, id: NodeId, key: &str) -> Option<Annotation> {
+    fn annotation(&self, id: NodeId, key: &str) -> Option<RulesAnnotation> {
         let item = self.get(id, &["metadata", "annotations", key])?;
         let (text, stray) = match self.tree.value(item.value) {
             View::Scalar(Scalar::Null) => return None,
@@ -320,7 +320,7 @@ impl<'a> Finder<'a> {
             View::Map(_) => (Cow::Borrowed(""), Some("a map")),
         };
         let span = self.tree.span(item.value);
-        Some(Annotation {
+        Some(RulesAnnotation {
             text: text.into(),
             stray,
             key: item.pos.offset as usize,
@@ -350,12 +350,12 @@ pub struct ValueOffsets {
 }
 
 /// Finds the value at a path, or its nearest existing parent.
-pub fn locate(tree: &Tree, from: NodeId, keys: &[Key]) -> ValueOffsets {
+pub fn locate(tree: &Tree, from: NodeId, keys: &[TrailStep]) -> ValueOffsets {
     let mut at = from;
     let mut spot = ValueOffsets { key: start(tree, from), value: start(tree, from) };
     for key in keys {
         let (key, value) = match (key, tree.value(at)) {
-            (Key::Name(name), View::Map(items)) => {
+            (TrailStep::Name(name), View::Map(items)) => {
                 let is_named = |item: &&MapItem| match &item.key {
                     Scalar::Str(text) => *text == **name,
                     other => key_text(other) == **name,
@@ -363,7 +363,7 @@ pub fn locate(tree: &Tree, from: NodeId, keys: &[Key]) -> ValueOffsets {
                 let Some(item) = items.iter().rev().find(is_named) else { break };
                 (item.pos.offset as usize, item.value)
             }
-            (Key::Index(index), View::Array(items)) => {
+            (TrailStep::Index(index), View::Array(items)) => {
                 let Some(item) = items.get(*index) else { break };
                 (start(tree, item.value), item.value)
             }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use ytterby_text::{Decimal, quantity, spelling};
 
-use crate::json::{self, JsonError, JsonKind, Node};
+use crate::json::{self, JsonError, JsonKind, JsonNode};
 use crate::jsonpath::{JsonPath, PREFIX};
 use crate::pattern::Pattern;
 use crate::shape;
@@ -84,7 +84,7 @@ pub enum EntryState {
     /// Something required is missing or wrong.
     Broken {
         /// All problems.
-        faults: Vec<Fault>,
+        faults: Vec<RuleDefect>,
         /// Its `path`, if it has one.
         path: Box<str>,
         /// Its `message`, if it has one.
@@ -94,7 +94,7 @@ pub enum EntryState {
 
 /// A problem of a rule.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Fault {
+pub struct RuleDefect {
     /// The lint id of this kind of problem.
     pub id: &'static str,
     /// Its offset.
@@ -132,13 +132,13 @@ pub struct Rule {
 #[derive(Clone, Debug)]
 pub enum Check {
     /// An integer in a range.
-    Integer(Range),
+    Integer(NumberRange),
     /// A string whose length is in a range.
-    String(Range),
+    String(NumberRange),
     /// One of these values.
-    Enum(Vec<Argument<Box<str>>>),
+    Enum(Vec<RuleArgument<Box<str>>>),
     /// A match; without a pattern, anything matches.
-    Regex(Option<Argument<Result<Pattern, Fault>>>),
+    Regex(Option<RuleArgument<Result<Pattern, RuleDefect>>>),
 }
 
 impl Check {
@@ -155,16 +155,16 @@ impl Check {
 
 /// Bounds, both inclusive.
 #[derive(Clone, Debug, Default)]
-pub struct Range {
+pub struct NumberRange {
     /// The minimum.
-    pub min: Option<Argument<Decimal>>,
+    pub min: Option<RuleArgument<Decimal>>,
     /// The maximum.
-    pub max: Option<Argument<Decimal>>,
+    pub max: Option<RuleArgument<Decimal>>,
 }
 
 /// An argument: a literal, or a path on the VM.
 #[derive(Clone, Debug)]
-pub enum Argument<T> {
+pub enum RuleArgument<T> {
     /// A literal.
     Literal(T),
     /// `jsonpath::…`.
@@ -236,7 +236,7 @@ pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
         return Ok(Default::default());
     }
     let root = json::parse(text).map_err(Unreadable::Json)?;
-    let shape = |node: &Node, wanted: &str| Unreadable::Shape {
+    let shape = |node: &JsonNode, wanted: &str| Unreadable::Shape {
         offset: node.start,
         message: format!("{wanted}, found {}", node.to_value().what()),
     };
@@ -257,7 +257,7 @@ pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
         let mut entry = entry(index, item.start, members, &mut room);
         if !entry.name.is_empty() {
             if let Some(&earlier) = first.get(&entry.name) {
-                let fault = Fault {
+                let fault = RuleDefect {
                     id: "duplicate-name",
                     offset: entry.name_offset,
                     message: format!("rule {} has this name already; this rule is not evaluated", earlier + 1),
@@ -274,7 +274,7 @@ pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
 }
 
 impl RuleEntry {
-    fn spoil(&mut self, fault: Fault) {
+    fn spoil(&mut self, fault: RuleDefect) {
         let empty = EntryState::Broken { faults: Vec::new(), path: "".into(), message: "".into() };
         self.state = match std::mem::replace(&mut self.state, empty) {
             EntryState::Rule(rule) => {
@@ -297,7 +297,7 @@ impl RuleEntry {
 }
 
 /// Parses a rule. Its patterns are compiled as long as there is `room` for them.
-fn entry(index: usize, offset: usize, members: &[(Node, Node)], room: &mut u64) -> RuleEntry {
+fn entry(index: usize, offset: usize, members: &[(JsonNode, JsonNode)], room: &mut u64) -> RuleEntry {
     let mut object = Object { offset, members: HashMap::new(), faults: Vec::new(), extensions: Vec::new(), room };
     let mut unknown_keys = Vec::new();
     for (key, value) in members {
@@ -365,8 +365,8 @@ fn entry(index: usize, offset: usize, members: &[(Node, Node)], room: &mut u64) 
 /// The members of a rule that is being parsed, with problems so far.
 struct Object<'a> {
     offset: usize,
-    members: HashMap<&'static str, &'a Node>,
-    faults: Vec<Fault>,
+    members: HashMap<&'static str, &'a JsonNode>,
+    faults: Vec<RuleDefect>,
     extensions: Vec<(usize, &'static str)>,
     /// The remaining size for compiled patterns.
     room: &'a mut u64,
@@ -374,15 +374,15 @@ struct Object<'a> {
 
 impl<'a> Object<'a> {
     fn fault(&mut self, id: &'static str, offset: usize, message: String, hint: Option<String>) {
-        self.faults.push(Fault { id, offset, message, hint });
+        self.faults.push(RuleDefect { id, offset, message, hint });
     }
 
-    fn wrong_type(&mut self, key: &str, node: &Node, wanted: &str) {
+    fn wrong_type(&mut self, key: &str, node: &JsonNode, wanted: &str) {
         let message = format!("`{key}` must be {wanted}, found {}", node.to_value().what());
         self.fault("wrong-type", node.start, message, None);
     }
 
-    fn given(&self, key: &str) -> Option<&'a Node> {
+    fn given(&self, key: &str) -> Option<&'a JsonNode> {
         self.members.get(key).copied().filter(|node| !matches!(node.kind, JsonKind::Null))
     }
 
@@ -438,19 +438,19 @@ impl<'a> Object<'a> {
         }
     }
 
-    fn range(&mut self, min: &str, max: &str) -> Range {
-        Range { min: self.bound(min), max: self.bound(max) }
+    fn range(&mut self, min: &str, max: &str) -> NumberRange {
+        NumberRange { min: self.bound(min), max: self.bound(max) }
     }
 
-    fn bound(&mut self, key: &str) -> Option<Argument<Decimal>> {
+    fn bound(&mut self, key: &str) -> Option<RuleArgument<Decimal>> {
         let node = self.given(key)?;
         match &node.kind {
-            JsonKind::Number(text) => Decimal::parse(text).map(Argument::Literal),
-            JsonKind::String(text) if text.starts_with(PREFIX) => self.path(key, text).map(Argument::Path),
+            JsonKind::Number(text) => Decimal::parse(text).map(RuleArgument::Literal),
+            JsonKind::String(text) if text.starts_with(PREFIX) => self.path(key, text).map(RuleArgument::Path),
             JsonKind::String(text) => match quantity(text) {
                 Some(value) => {
                     self.extensions.push((node.start, "a quantity as a bound"));
-                    Some(Argument::Literal(value))
+                    Some(RuleArgument::Literal(value))
                 }
                 None => {
                     let found = crate::value::quoted(text);
@@ -466,7 +466,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    fn values(&mut self) -> Vec<Argument<Box<str>>> {
+    fn values(&mut self) -> Vec<RuleArgument<Box<str>>> {
         let Some(node) = self.given("values") else { return Vec::new() };
         let nodes = match &node.kind {
             JsonKind::Array(nodes) => nodes.as_slice(),
@@ -484,36 +484,36 @@ impl<'a> Object<'a> {
             match &node.kind {
                 JsonKind::String(text) if text.starts_with(PREFIX) => {
                     self.members.insert("values", node);
-                    values.extend(self.path("values", text).map(Argument::Path));
+                    values.extend(self.path("values", text).map(RuleArgument::Path));
                 }
-                JsonKind::Null => values.push(Argument::Literal("".into())),
+                JsonKind::Null => values.push(RuleArgument::Literal("".into())),
                 JsonKind::Array(_) | JsonKind::Object(_) => self.wrong_type("values", node, "a list of scalars"),
                 _ => {
                     if node.as_str().is_none() {
                         self.extensions.push((node.start, "a value that is no string"));
                     }
-                    values.extend(node.to_value().render().map(|text| Argument::Literal(text.into())));
+                    values.extend(node.to_value().render().map(|text| RuleArgument::Literal(text.into())));
                 }
             }
         }
         values
     }
 
-    fn regex(&mut self) -> Option<Argument<Result<Pattern, Fault>>> {
+    fn regex(&mut self) -> Option<RuleArgument<Result<Pattern, RuleDefect>>> {
         let offset = self.given("regex")?.start;
         let text = self.text("regex")?;
         if text.starts_with(PREFIX) {
             self.extensions.push((offset, "a regular expression from a path"));
-            return self.path("regex", &text).map(Argument::Path);
+            return self.path("regex", &text).map(RuleArgument::Path);
         }
-        let fault = |message| Fault { id: "bad-regex", offset, message, hint: None };
+        let fault = |message| RuleDefect { id: "bad-regex", offset, message, hint: None };
         let size = shape::size(&text);
         if size > *self.room {
             let message = "the regular expressions of this annotation are too large together".to_owned();
-            return Some(Argument::Literal(Err(fault(message))));
+            return Some(RuleArgument::Literal(Err(fault(message))));
         }
         *self.room -= size;
-        Some(Argument::Literal(Pattern::new(&text).map_err(fault)))
+        Some(RuleArgument::Literal(Pattern::new(&text).map_err(fault)))
     }
 }
 

@@ -20,7 +20,7 @@ pub const NAMESPACES: [&str; 2] = ["vm.kubevirt.io/template.namespace", "vm.kube
 
 /// The origin of a VM's rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Source<'a> {
+pub enum RulesSource<'a> {
     /// No rules: the VM is being deleted.
     Deleted,
     /// No rules: the VM has the skip annotation.
@@ -39,18 +39,18 @@ pub enum Source<'a> {
 }
 
 /// Determines the origin of a VM's rules.
-pub fn source(vm: &Value) -> Source<'_> {
+pub fn source(vm: &Value) -> RulesSource<'_> {
     if vm.at(&["metadata", "deletionTimestamp"]).is_some() {
-        return Source::Deleted;
+        return RulesSource::Deleted;
     }
     let annotation = |key: &str| vm.at(&["metadata", "annotations"])?.get(key);
     if annotation(SKIP).is_some() {
-        return Source::Skipped;
+        return RulesSource::Skipped;
     }
     if let Some(text) = annotation(ANNOTATION).and_then(Value::as_str).filter(|text| !text.is_empty()) {
-        return Source::Own(text);
+        return RulesSource::Own(text);
     }
-    template_reference(vm).map_or(Source::None, |(namespace, name)| Source::Template { namespace, name })
+    template_reference(vm).map_or(RulesSource::None, |(namespace, name)| RulesSource::Template { namespace, name })
 }
 
 /// Namespace and name of a VM's template, whether or not the VM has its own rules.
@@ -81,32 +81,35 @@ pub fn is_vm_resource(group: &str, version: &str, resource: &str) -> Result<(), 
 mod tests {
     use super::*;
 
-    fn check(metadata: &str, expect: Source<'_>) {
+    fn check(metadata: &str, expect: RulesSource<'_>) {
         let vm = crate::json::parse(&format!("{{\"metadata\":{metadata}}}")).unwrap().to_value();
         assert_eq!(source(&vm), expect, "{metadata}");
     }
 
     #[test]
     fn sources_of_rules_have_an_order() {
-        let template = Source::Template { namespace: "ns", name: "t" };
+        let template = RulesSource::Template { namespace: "ns", name: "t" };
         let labels = r#""labels":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template.namespace":"ns"}"#;
         check(&format!("{{{labels}}}"), template.clone());
         check(&format!("{{{labels},\"annotations\":{{\"vm.kubevirt.io/validations\":\"\"}}}}"), template.clone());
-        check(&format!("{{{labels},\"annotations\":{{\"vm.kubevirt.io/validations\":\"[]\"}}}}"), Source::Own("[]"));
+        check(
+            &format!("{{{labels},\"annotations\":{{\"vm.kubevirt.io/validations\":\"[]\"}}}}"),
+            RulesSource::Own("[]"),
+        );
         check(
             r#"{"annotations":{"vm.kubevirt.io/validations":"[]","vm.kubevirt.io/skip-validations":"false"}}"#,
-            Source::Skipped,
+            RulesSource::Skipped,
         );
-        check(r#"{"labels":{"vm.kubevirt.io/skip-validations":""}}"#, Source::None);
-        check(r#"{"deletionTimestamp":"2026-01-01T00:00:00Z"}"#, Source::Deleted);
+        check(r#"{"labels":{"vm.kubevirt.io/skip-validations":""}}"#, RulesSource::None);
+        check(r#"{"deletionTimestamp":"2026-01-01T00:00:00Z"}"#, RulesSource::Deleted);
         check(r#"{"annotations":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template-namespace":"ns"}}"#, template);
         check(
             r#"{"labels":{"vm.kubevirt.io/template":"t"},"annotations":{"vm.kubevirt.io/template-namespace":"ns"}}"#,
-            Source::None,
+            RulesSource::None,
         );
         check(
             r#"{"labels":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template-namespace":"old","vm.kubevirt.io/template.namespace":"new"}}"#,
-            Source::Template { namespace: "new", name: "t" },
+            RulesSource::Template { namespace: "new", name: "t" },
         );
     }
 }

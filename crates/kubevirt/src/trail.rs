@@ -10,25 +10,25 @@ use crate::value::Value;
 
 /// A step from a value to a part of it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Key {
+pub enum TrailStep {
     /// To the value of this key.
     Name(Box<str>),
     /// To the item at this index.
     Index(usize),
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for TrailStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Key::Name(name) => write!(f, ".{name}"),
-            Key::Index(index) => write!(f, "[{index}]"),
+            TrailStep::Name(name) => write!(f, ".{name}"),
+            TrailStep::Index(index) => write!(f, "[{index}]"),
         }
     }
 }
 
 /// The keys from a VM to `target`, one of the values that `path` visited; without a target, or if it is not found, to the
 /// last existing value on the plain part of the path.
-pub fn trail(vm: &Value, path: &JsonPath, target: Option<&Value>) -> Vec<Key> {
+pub fn trail(vm: &Value, path: &JsonPath, target: Option<&Value>) -> Vec<TrailStep> {
     let mut keys = Vec::new();
     let mut at = vm;
     if let Some(TemplatePart::Expression(steps)) = path.parts.first() {
@@ -37,10 +37,10 @@ pub fn trail(vm: &Value, path: &JsonPath, target: Option<&Value>) -> Vec<Key> {
                 return keys;
             }
             let next = match step {
-                JsonPathStep::Field(name) => at.get(name).map(|value| (Key::Name(name.as_str().into()), value)),
-                JsonPathStep::Slice(Slice { start: Some(start), single: true, .. }) => {
-                    usize::try_from(*start).ok().and_then(|index| Some((Key::Index(index), at.as_array()?.get(index)?)))
-                }
+                JsonPathStep::Field(name) => at.get(name).map(|value| (TrailStep::Name(name.as_str().into()), value)),
+                JsonPathStep::Slice(Slice { start: Some(start), single: true, .. }) => usize::try_from(*start)
+                    .ok()
+                    .and_then(|index| Some((TrailStep::Index(index), at.as_array()?.get(index)?))),
                 _ => None,
             };
             // A null counts as absent; its parent is the location to show.
@@ -58,15 +58,15 @@ pub fn trail(vm: &Value, path: &JsonPath, target: Option<&Value>) -> Vec<Key> {
 }
 
 /// Adds the keys from a value to one inside it, identified by its address, last key first; returns whether it was found.
-fn search(at: &Value, target: &Value, keys: &mut Vec<Key>) -> bool {
+fn search(at: &Value, target: &Value, keys: &mut Vec<TrailStep>) -> bool {
     if std::ptr::eq(at, target) {
         return true;
     }
     let key = match at {
-        Value::Array(items) => items.iter().position(|value| search(value, target, keys)).map(Key::Index),
+        Value::Array(items) => items.iter().position(|value| search(value, target, keys)).map(TrailStep::Index),
         Value::Object(entries) => {
             let entry = entries.iter().find(|(_, value)| search(value, target, keys));
-            entry.map(|(name, _)| Key::Name(name.clone()))
+            entry.map(|(name, _)| TrailStep::Name(name.clone()))
         }
         _ => None,
     };
@@ -89,7 +89,7 @@ mod tests {
         .to_value();
         let path = JsonPath::parse(&format!("jsonpath::.spec.domain{path}")).unwrap();
         let near = eval::find(&path, &vm, World::Specification).ok().and_then(|items| items.last()?.near);
-        let keys: String = trail(&vm, &path, near).iter().map(Key::to_string).collect();
+        let keys: String = trail(&vm, &path, near).iter().map(TrailStep::to_string).collect();
         assert_eq!(keys.strip_prefix(".spec.template.spec.domain"), Some(expect), "{}", path.text);
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use ytterby_kubevirt::admission::{self, Ignorance, Parent, Policy, Surroundings};
+use ytterby_kubevirt::admission::{self, Ignorance, Parent, ReviewOptions, Surroundings};
 use ytterby_kubevirt::json;
 use ytterby_kubevirt::value::Value;
 
@@ -32,11 +32,11 @@ fn review() -> String {
     )
 }
 
-type Ask = fn(&[u8], Policy, &dyn Surroundings) -> admission::Answer;
+type Ask = fn(&[u8], ReviewOptions, &dyn Surroundings) -> admission::Answer;
 
 fn check(body: &[u8]) {
     for (compat, ratchet) in [(false, false), (false, true), (true, false)] {
-        let policy = Policy { compat, ratchet };
+        let policy = ReviewOptions { compat, ratchet };
         for ask in [admission::virtual_machine as Ask, admission::template] {
             let answer = ask(body, policy, &Here);
             assert_eq!(answer, ask(body, policy, &Here));
@@ -50,9 +50,9 @@ fn check(body: &[u8]) {
 
 #[test]
 fn the_sample_is_refused() {
-    let answer = admission::virtual_machine(review().as_bytes(), Policy::default(), &Here);
+    let answer = admission::virtual_machine(review().as_bytes(), ReviewOptions::default(), &Here);
     assert_eq!((answer.verdict.code(), answer.warnings.len()), (422, 1));
-    let ratchet = Policy { compat: false, ratchet: true };
+    let ratchet = ReviewOptions { compat: false, ratchet: true };
     let answer = admission::virtual_machine(review().as_bytes(), ratchet, &Here);
     assert_eq!((answer.verdict.code(), answer.warnings.len()), (200, 2));
 }

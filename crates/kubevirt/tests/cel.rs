@@ -6,7 +6,7 @@ use cel::extractors::This;
 use cel::{Context, Program, Value as Cel};
 use proptest::prelude::*;
 use ytterby_kubevirt::evaluate::{Sizing, Status, complete_cpu, evaluate};
-use ytterby_kubevirt::select::{self, Source};
+use ytterby_kubevirt::select::{self, RulesSource};
 use ytterby_kubevirt::selection::{Carried, selection};
 use ytterby_kubevirt::value::Value;
 use ytterby_kubevirt::{cel as export, rules};
@@ -270,10 +270,10 @@ proptest! {
     fn policies_select_the_vms_that_the_webhook_applies_the_rules_to(labels in maybe(place()), annotations in maybe(place())) {
         let vm = object(vec![("metadata", Some(object(vec![("labels", labels), ("annotations", annotations)])))]);
         let expect = match select::source(&vm) {
-            Source::Own(text) => text == "RULES",
-            Source::Template { namespace, name } => (namespace, name) == ("ns", "t") || name == "u",
-            Source::Skipped => return Ok(()), // The policy has a condition of its own for these.
-            Source::Deleted | Source::None => false,
+            RulesSource::Own(text) => text == "RULES",
+            RulesSource::Template { namespace, name } => (namespace, name) == ("ns", "t") || name == "u",
+            RulesSource::Skipped => return Ok(()), // The policy has a condition of its own for these.
+            RulesSource::Deleted | RulesSource::None => false,
         };
         let templates = BTreeSet::from([("ns", "t"), ("", "u")]);
         let expression = selection("RULES", &templates, Carried::Yes).unwrap();

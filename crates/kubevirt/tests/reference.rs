@@ -8,7 +8,7 @@ use ytterby_kubevirt::compat::{self, ReferenceVerdict, RuleReport};
 use ytterby_kubevirt::evaluate::complete_cpu;
 use ytterby_kubevirt::json;
 use ytterby_kubevirt::jsonpath::JsonPath;
-use ytterby_kubevirt::select::{self, Source};
+use ytterby_kubevirt::select::{self, RulesSource};
 use ytterby_kubevirt::value::Value;
 
 fn cases() -> Option<Vec<(String, Value)>> {
@@ -143,8 +143,8 @@ fn admitted(case: &Value) -> Value {
     let mut vm = case.get("vm").unwrap().clone();
     let templates = case.get("templates").and_then(Value::as_array).unwrap_or_default();
     let annotation = match select::source(&vm) {
-        Source::Own(rules) => rules.to_owned(),
-        Source::Template { namespace, name } => templates
+        RulesSource::Own(rules) => rules.to_owned(),
+        RulesSource::Template { namespace, name } => templates
             .iter()
             .map(|template| template.get("metadata").unwrap())
             .filter(|metadata| metadata.get("name").and_then(Value::as_str) == Some(name))
@@ -152,7 +152,7 @@ fn admitted(case: &Value) -> Value {
             .find_map(|metadata| metadata.at(&["annotations", select::TEMPLATE_ANNOTATION])?.as_str())
             .unwrap_or_default()
             .to_owned(),
-        Source::Deleted | Source::Skipped | Source::None => String::new(),
+        RulesSource::Deleted | RulesSource::Skipped | RulesSource::None => String::new(),
     };
     let outcome = compat::parse(&annotation).map_err(|(message, _)| message).map(|rules| {
         if !rules.is_empty() {

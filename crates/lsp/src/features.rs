@@ -7,32 +7,33 @@ use serde_json::{Value, json};
 use ytterby_ide::actions::{self, ActionKind};
 use ytterby_ide::analysis::Analysis;
 use ytterby_ide::complete::{self, Completion, CompletionKind};
-use ytterby_ide::context::{Cursor, Known};
+use ytterby_ide::context::{Cursor, Knowledge};
 use ytterby_ide::folding::{self, FoldKind};
 use ytterby_ide::symbols::{self, DocumentSymbol, SymbolKind};
 use ytterby_ide::{
-    File, Project, TextEdit, TextRange, format, hover, inlay, links, navigate, on_type, selection, signature, tokens,
+    File, ProjectSnapshot, TextEdit, TextRange, format, hover, inlay, links, navigate, on_type, selection, signature,
+    tokens,
 };
 
 use crate::convert::{position, position_json, range, range_json};
 use crate::server::{RpcError, RpcResult, Server};
 
 /// A file of a project.
-struct Document {
-    project: Arc<Project>,
+struct RequestDocument {
+    project: Arc<ProjectSnapshot>,
     file: Arc<File>,
     analysis: Option<Arc<Analysis>>,
 }
 
-impl Document {
+impl RequestDocument {
     fn cursor(&self, place: &Value) -> Result<Cursor<'_>, RpcError> {
         let at = position(place).ok_or_else(RpcError::invalid_params)?;
         let offset = self.file.model().lines.offset(&self.file.text, at);
         Ok(Cursor::new(&self.project, &self.file, offset))
     }
 
-    fn known(&self) -> Known<'_> {
-        Known { values: self.analysis.as_ref().and_then(|analysis| analysis.values.as_ref()) }
+    fn known(&self) -> Knowledge<'_> {
+        Knowledge { values: self.analysis.as_ref().and_then(|analysis| analysis.values.as_ref()) }
     }
 }
 
@@ -66,7 +67,7 @@ impl Server {
         }
         let Some((project, file)) = self.document(params) else { return Ok(Value::Null) };
         let analysis = self.last_analysis(&project.root).cloned();
-        let document = Document { project, file, analysis };
+        let document = RequestDocument { project, file, analysis };
         match method {
             "textDocument/hover" => hover(&document, params),
             "textDocument/completion" => self.completion(&document, params),
@@ -134,14 +135,14 @@ impl Server {
         }
     }
 
-    fn completion(&mut self, document: &Document, params: &Value) -> RpcResult {
+    fn completion(&mut self, document: &RequestDocument, params: &Value) -> RpcResult {
         let at = document.cursor(&params["position"])?;
         let items = complete::complete(at, document.known());
         let json = items.iter().map(|item| self.completion_json(document, item));
         Ok(json!({"isIncomplete": false, "items": json.collect::<Vec<_>>()}))
     }
 
-    fn completion_json(&self, document: &Document, item: &Completion) -> Value {
+    fn completion_json(&self, document: &RequestDocument, item: &Completion) -> Value {
         let kind = match item.kind {
             CompletionKind::Field => 5,
             CompletionKind::Function => 3,
@@ -251,7 +252,7 @@ impl Server {
 }
 
 /// The text that the editor compares with what was typed: without the prefix before the label.
-fn filter_text(document: &Document, item: &Completion) -> String {
+fn filter_text(document: &RequestDocument, item: &Completion) -> String {
     match item.range.of(&document.file.text).starts_with('.') {
         true => format!(".{}", item.label),
         false => item.label.clone(),
@@ -276,7 +277,7 @@ fn without_places(text: &str) -> String {
     out + rest
 }
 
-fn hover(document: &Document, params: &Value) -> RpcResult {
+fn hover(document: &RequestDocument, params: &Value) -> RpcResult {
     let found = hover::hover(document.cursor(&params["position"])?, document.known());
     Ok(found.map_or(Value::Null, |hover| {
         let contents = json!({"kind": "markdown", "value": hover.markdown});
@@ -366,7 +367,7 @@ impl SymbolWriter<'_> {
     }
 }
 
-fn folds(document: &Document) -> Value {
+fn folds(document: &RequestDocument) -> Value {
     let fold = |fold: folding::Fold| {
         let mut json = json!({"startLine": fold.start, "endLine": fold.end});
         match fold.kind {
@@ -379,7 +380,7 @@ fn folds(document: &Document) -> Value {
     Value::Array(folding::folds(&document.file).into_iter().map(fold).collect())
 }
 
-fn selections(document: &Document, params: &Value) -> RpcResult {
+fn selections(document: &RequestDocument, params: &Value) -> RpcResult {
     let places = params["positions"].as_array().ok_or_else(RpcError::invalid_params)?;
     let mut found = Vec::new();
     for place in places {
@@ -393,7 +394,7 @@ fn selections(document: &Document, params: &Value) -> RpcResult {
     Ok(Value::Array(found))
 }
 
-fn semantic_tokens(document: &Document, within: Option<TextRange>) -> Value {
+fn semantic_tokens(document: &RequestDocument, within: Option<TextRange>) -> Value {
     let file = &document.file;
     let lines = &file.model().lines;
     let mut data: Vec<u32> = Vec::new();

@@ -17,4 +17,4 @@ pub mod uri;
 pub mod wire;
 
 pub use serve::serve;
-pub use server::{Done, Flow, Job, Server};
+pub use server::{Done, Job, Server, SessionFlow};

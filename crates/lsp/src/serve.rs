@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::server::{Done, Flow, Job, Server};
+use crate::server::{Done, Job, Server, SessionFlow};
 use crate::wire;
 
 /// Stack size for deeply nested templates; pages are committed on first use.
@@ -67,30 +67,30 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
             Event::Malformed(why) => {
                 let error = json!({"code": -32700, "message": why});
                 server.send(json!({"jsonrpc": "2.0", "id": null, "error": error}));
-                Flow::Continue
+                SessionFlow::Continue
             }
             Event::Done(done) => {
                 is_busy = false;
                 server.done(*done);
-                Flow::Continue
+                SessionFlow::Continue
             }
             Event::Checked(done) => {
                 is_checking = false;
                 server.done(*done);
-                Flow::Continue
+                SessionFlow::Continue
             }
             Event::Quiet => {
                 if !is_checking && let Some(job) = server.next_check() {
                     is_checking = checks.send(job).is_ok();
                 }
-                Flow::Continue
+                SessionFlow::Continue
             }
-            Event::End => Flow::Exit(1),
+            Event::End => SessionFlow::Exit(1),
         };
         if flush(&mut server, output).is_err() {
             return 1;
         }
-        if let Flow::Exit(code) = flow {
+        if let SessionFlow::Exit(code) = flow {
             return code;
         }
     }
@@ -124,7 +124,7 @@ fn next(receiver: &Receiver<Event>, server: &mut Server, started: Instant, is_bu
 }
 
 /// Handles a message; a panic becomes an error response.
-fn handle(server: &mut Server, message: Value, cancelled: &Mutex<HashSet<String>>) -> Flow {
+fn handle(server: &mut Server, message: Value, cancelled: &Mutex<HashSet<String>>) -> SessionFlow {
     let id = message.get("id").cloned();
     let is_request = id.is_some() && message.get("method").is_some();
     if let Some(id) = id.as_ref().filter(|_| is_request)
@@ -132,7 +132,7 @@ fn handle(server: &mut Server, message: Value, cancelled: &Mutex<HashSet<String>
     {
         let error = json!({"code": -32800, "message": "cancelled"});
         server.send(json!({"jsonrpc": "2.0", "id": id, "error": error}));
-        return Flow::Continue;
+        return SessionFlow::Continue;
     }
     let result = panic::catch_unwind(AssertUnwindSafe(|| server.handle(message)));
     result.unwrap_or_else(|_| {
@@ -140,7 +140,7 @@ fn handle(server: &mut Server, message: Value, cancelled: &Mutex<HashSet<String>
             let error = json!({"code": -32603, "message": "internal error; please report it with the file"});
             server.send(json!({"jsonrpc": "2.0", "id": id, "error": error}));
         }
-        Flow::Continue
+        SessionFlow::Continue
     })
 }
 

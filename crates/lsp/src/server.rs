@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use ytterby_ide::analysis::{self, Analysis, Cancellation, Engine, Preview};
-use ytterby_ide::{File, FileSystem, Finding, Language, Lines, Project, Workspace, file};
+use ytterby_ide::{File, FileSystem, Finding, Language, Lines, ProjectSnapshot, Workspace, file};
 
 use crate::capabilities::{self, Client};
 use crate::{convert, uri};
 
 /// Whether the session continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Flow {
+pub enum SessionFlow {
     /// It continues.
     Continue,
     /// It ends with this exit code.
@@ -73,7 +73,7 @@ pub struct Server {
     pub(crate) target: Option<String>,
     engine: Engine,
     /// The work in progress.
-    running: Vec<Running>,
+    running: Vec<RunningJob>,
     next_job_number: u64,
     phase: Phase,
     /// Messages as JSON texts.
@@ -83,22 +83,22 @@ pub struct Server {
 
 /// The analysis of a project.
 pub(crate) struct Analysed {
-    pub(crate) project: Arc<Project>,
+    pub(crate) project: Arc<ProjectSnapshot>,
     pub(crate) target: Option<String>,
     /// Includes the findings of the last check for unchanged files.
     pub(crate) analysis: Arc<Analysis>,
     /// The results of runs only.
     runs: Arc<Analysis>,
     /// The last check: its project and findings.
-    lints: Option<(Arc<Project>, Arc<Vec<Finding>>)>,
+    lints: Option<(Arc<ProjectSnapshot>, Arc<Vec<Finding>>)>,
 }
 
 impl Analysed {
     fn new(
-        project: Arc<Project>,
+        project: Arc<ProjectSnapshot>,
         target: Option<String>,
         runs: Arc<Analysis>,
-        lints: Option<(Arc<Project>, Arc<Vec<Finding>>)>,
+        lints: Option<(Arc<ProjectSnapshot>, Arc<Vec<Finding>>)>,
     ) -> Analysed {
         // Lints of files that have changed since would be misplaced.
         let kept: Vec<Finding> = match &lints {
@@ -137,9 +137,9 @@ pub(crate) enum PendingRequest {
 }
 
 /// Work in progress, and the token that stops it.
-struct Running {
+struct RunningJob {
     number: u64,
-    project: Arc<Project>,
+    project: Arc<ProjectSnapshot>,
     selected: Option<String>,
     token: Cancellation,
     /// The request that it answers.
@@ -149,7 +149,7 @@ struct Running {
 /// Work that may be slow.
 pub struct Job {
     number: u64,
-    project: Arc<Project>,
+    project: Arc<ProjectSnapshot>,
     engine: Engine,
     selected: Option<String>,
     kind: JobKind,
@@ -170,7 +170,7 @@ enum JobKind {
 /// The result of a [`Job`].
 pub struct Done {
     number: u64,
-    project: Arc<Project>,
+    project: Arc<ProjectSnapshot>,
     selected: Option<String>,
     kind: JobKind,
     result: JobResult,
@@ -273,7 +273,7 @@ impl Server {
     }
 
     /// Handles a message.
-    pub fn handle(&mut self, message: Value) -> Flow {
+    pub fn handle(&mut self, message: Value) -> SessionFlow {
         let id = message.get("id").filter(|id| !id.is_null()).cloned();
         let method = message.get("method").and_then(Value::as_str).map(str::to_owned);
         let params = message.get("params").cloned().unwrap_or(Value::Null);
@@ -287,7 +287,7 @@ impl Server {
                 self.answer(Value::Null, Err(error));
             }
         }
-        Flow::Continue
+        SessionFlow::Continue
     }
 
     fn request(&mut self, method: &str, id: Value, params: Value) {
@@ -314,9 +314,9 @@ impl Server {
         self.answer(id, answer);
     }
 
-    fn notification(&mut self, method: &str, params: &Value) -> Flow {
+    fn notification(&mut self, method: &str, params: &Value) -> SessionFlow {
         match method {
-            "exit" => return Flow::Exit(i32::from(self.phase != Phase::ShutDown)),
+            "exit" => return SessionFlow::Exit(i32::from(self.phase != Phase::ShutDown)),
             _ if self.phase != Phase::Running => {}
             "initialized" => self.has_to_introduce = true,
             "textDocument/didOpen" => self.did_open(params),
@@ -331,7 +331,7 @@ impl Server {
             "$/cancelRequest" => self.cancel(&params["id"]),
             _ => {}
         }
-        Flow::Continue
+        SessionFlow::Continue
     }
 
     fn initialize(&mut self, params: &Value) -> Value {
@@ -471,7 +471,7 @@ impl Server {
     }
 
     /// The file and project of a request.
-    pub(crate) fn document(&mut self, params: &Value) -> Option<(Arc<Project>, Arc<File>)> {
+    pub(crate) fn document(&mut self, params: &Value) -> Option<(Arc<ProjectSnapshot>, Arc<File>)> {
         let path = params.pointer("/textDocument/uri").or_else(|| params.get("uri"))?.as_str().map(uri::path)?;
         let project = self.workspace.project(&path);
         let file = match project.file(&path) {
@@ -487,7 +487,7 @@ impl Server {
     }
 
     /// The analysis of the current state of a project.
-    pub(crate) fn current_analysis(&self, project: &Arc<Project>) -> Option<&Arc<Analysis>> {
+    pub(crate) fn current_analysis(&self, project: &Arc<ProjectSnapshot>) -> Option<&Arc<Analysis>> {
         let analysed = self.analyses.get(&project.root)?;
         let is_current = Arc::ptr_eq(&analysed.project, project) && analysed.target == self.target;
         is_current.then_some(&analysed.analysis)
@@ -513,7 +513,7 @@ impl Server {
     }
 
     /// Creates a job with its own token.
-    fn start(&mut self, project: Arc<Project>, selected: Option<String>, kind: JobKind) -> Job {
+    fn start(&mut self, project: Arc<ProjectSnapshot>, selected: Option<String>, kind: JobKind) -> Job {
         let token = Cancellation::new();
         let id = match &kind {
             JobKind::Preview { id, .. } => Some(id.clone()),
@@ -522,7 +522,7 @@ impl Server {
         self.next_job_number += 1;
         let number = self.next_job_number;
         let (of, by) = (project.clone(), selected.clone());
-        self.running.push(Running { number, project: of, selected: by, token: token.clone(), id });
+        self.running.push(RunningJob { number, project: of, selected: by, token: token.clone(), id });
         Job { number, project, engine: self.engine.with_cancellation(token), selected, kind }
     }
 
@@ -538,7 +538,7 @@ impl Server {
     }
 
     /// The projects of open files and of earlier diagnostics: closing a file does not close its project.
-    pub(crate) fn projects(&mut self) -> Vec<Arc<Project>> {
+    pub(crate) fn projects(&mut self) -> Vec<Arc<ProjectSnapshot>> {
         let mut projects = self.workspace.projects();
         let folders: Vec<String> = self.workspace.folders().to_vec();
         let is_open = |root: &str| folders.iter().any(|folder| root == folder || file::below(root, folder).is_some());
@@ -637,7 +637,7 @@ impl Server {
             return None;
         }
         let projects = self.projects();
-        let is_due = |project: &&Arc<Project>| {
+        let is_due = |project: &&Arc<ProjectSnapshot>| {
             self.current_analysis(project).is_some()
                 && self.analyses.get(&project.root).is_some_and(|analysed| !analysed.is_linted())
         };

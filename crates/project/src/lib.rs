@@ -26,4 +26,4 @@ pub use project::{FILE_NAME, ProjectFile, SetValue, Target, read};
 pub use schema::json_schema;
 pub use select::{Shard, select};
 pub use test_file::{Expectation, Expected, ExpectedFailure, Test, TestFile, read_tests};
-pub use value::{Data, Placed, Scalar, Value};
+pub use value::{Data, DataScalar, Placed, PlacedData};

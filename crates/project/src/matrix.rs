@@ -7,9 +7,9 @@ use ytterby_diag::{Diagnostic, Edit, Help, Id, Part, Pos, Safety};
 use ytterby_text::spelling;
 use ytterby_yaml::View;
 
-use crate::project::{Declared, Target};
+use crate::project::{DeclaredTarget, Target};
 use crate::reader::{PlacedNode, Reader};
-use crate::value::{Data, Placed, Scalar, Value, problem};
+use crate::value::{Data, DataScalar, Placed, PlacedData, problem};
 
 /// Maximum targets of one matrix.
 pub const MAX_TARGETS: usize = 10_000;
@@ -22,7 +22,7 @@ const MAX_ALL: usize = 100_000;
 pub(crate) struct Choice {
     /// As written.
     text: String,
-    value: Scalar,
+    value: DataScalar,
 }
 
 /// The lists of a matrix.
@@ -65,7 +65,7 @@ fn choices(reader: &mut Reader, item: PlacedNode, name: &str) -> Vec<Choice> {
     let mut seen = std::collections::HashSet::new();
     for item in items {
         let value = match reader.value(item, name) {
-            Some(Placed { value: Data::Scalar(value), .. }) if value != Scalar::Null => value,
+            Some(Placed { value: Data::Scalar(value), .. }) if value != DataScalar::Null => value,
             Some(_) => {
                 reader.wrong_type(item, &format!("strings, numbers or booleans in {name}"), None);
                 continue;
@@ -84,8 +84,8 @@ fn choices(reader: &mut Reader, item: PlacedNode, name: &str) -> Vec<Choice> {
 }
 
 /// Adds a target for each combination, in the order of the lists: the last one varies fastest.
-pub(crate) fn expand(reader: &mut Reader, declared: Declared, targets: &mut Vec<Target>) {
-    let Declared { target, matrix } = declared;
+pub(crate) fn expand(reader: &mut Reader, declared: DeclaredTarget, targets: &mut Vec<Target>) {
+    let DeclaredTarget { target, matrix } = declared;
     let names: Vec<&str> = matrix.iter().map(|(name, _)| &**name).collect();
     let before = reader.problems.len();
     check_names(reader, &target, &names);
@@ -138,20 +138,20 @@ fn combination(target: &Target, chosen: &[(&str, &Choice)]) -> Target {
     found
 }
 
-fn replace_in(value: &mut Value, chosen: &[(&str, &Choice)]) {
+fn replace_in(value: &mut PlacedData, chosen: &[(&str, &Choice)]) {
     match &mut value.value {
-        Data::Scalar(Scalar::Text(text)) => {
+        Data::Scalar(DataScalar::Text(text)) => {
             let whole = chosen.iter().find(|(name, _)| text.strip_prefix('{') == Some(&format!("{name}}}")));
             value.value = Data::Scalar(match whole {
                 Some((_, choice)) => choice.value.clone(),
-                None => Scalar::Text(replaced(text, chosen)),
+                None => DataScalar::Text(replaced(text, chosen)),
             });
         }
         Data::Scalar(_) => {}
         Data::List(items) => items.iter_mut().for_each(|item| replace_in(item, chosen)),
         Data::Map(items) => {
             for (key, item) in items {
-                if let Scalar::Text(text) = key {
+                if let DataScalar::Text(text) = key {
                     *text = replaced(text, chosen);
                 }
                 replace_in(item, chosen);
@@ -194,9 +194,9 @@ fn check_names(reader: &mut Reader, target: &Target, names: &[&str]) {
     reader.problems.extend(found);
 }
 
-fn unknown_in(value: &Value, names: &[&str], found: &mut Vec<Diagnostic>) {
+fn unknown_in(value: &PlacedData, names: &[&str], found: &mut Vec<Diagnostic>) {
     match &value.value {
-        Data::Scalar(Scalar::Text(text)) => unknown_names(text, value.pos, names, found),
+        Data::Scalar(DataScalar::Text(text)) => unknown_names(text, value.pos, names, found),
         Data::Scalar(_) => {}
         Data::List(items) => items.iter().for_each(|item| unknown_in(item, names, found)),
         Data::Map(items) => items.iter().for_each(|(_, item)| unknown_in(item, names, found)),

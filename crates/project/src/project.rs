@@ -10,7 +10,7 @@ use crate::limits::{self, Limits};
 use crate::matrix::{self, Choice};
 use crate::outputs;
 use crate::reader::{Ids, PlacedNode, Reader};
-use crate::value::{Placed, Value, problem};
+use crate::value::{Placed, PlacedData, problem};
 
 /// The name of project files.
 pub const FILE_NAME: &str = "ytterby.yml";
@@ -63,12 +63,12 @@ pub struct SetValue {
     /// The key as written: `db.port`, or `@lib:db.port` for a library.
     pub key: String,
     /// The value. Its position is that of the item.
-    pub value: Value,
+    pub value: PlacedData,
 }
 
 /// A target before its matrix is expanded.
 #[derive(Default)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredTarget {
     pub target: Target,
     pub matrix: Vec<(String, Vec<Choice>)>,
 }
@@ -132,7 +132,7 @@ fn common(reader: &mut Reader, target: &mut Target, name: &str, item: PlacedNode
     }
 }
 
-fn target(reader: &mut Reader, base: &Target, name: String, item: PlacedNode) -> Option<Declared> {
+fn target(reader: &mut Reader, base: &Target, name: String, item: PlacedNode) -> Option<DeclaredTarget> {
     let is_wrong = |c: char| c.is_whitespace() || c.is_control() || "[]{},=/".contains(c);
     if name.is_empty() || name.starts_with('-') || name.contains(is_wrong) {
         let message = format!("\"{name}\" cannot be the name of a target");
@@ -141,7 +141,7 @@ fn target(reader: &mut Reader, base: &Target, name: String, item: PlacedNode) ->
         return None;
     }
     let target = Target { name: name.clone(), group: name.clone(), pos: Some(item.pos), ..base.clone() };
-    let mut declared = Declared { target, ..Declared::default() };
+    let mut declared = DeclaredTarget { target, ..DeclaredTarget::default() };
     for (key, item) in reader.table(item, &format!("target {name}"), keys::TARGET) {
         match key.name {
             "output" => declared.target.output = reader.text(item, "output"),

@@ -7,7 +7,7 @@ use ytterby_text::{Str, spelling};
 use ytterby_yaml::{NodeId, ReadOptions, Style, Tree, View, parse};
 
 use crate::keys::{self, Key};
-use crate::value::{Data, Placed, Scalar, Value, problem};
+use crate::value::{Data, DataScalar, Placed, PlacedData, problem};
 
 /// Maximum nesting of data in a project file.
 const MAX_DEPTH: usize = 100;
@@ -220,11 +220,11 @@ impl Reader {
     }
 
     /// Any value.
-    pub fn value(&mut self, item: PlacedNode, what: &str) -> Option<Value> {
+    pub fn value(&mut self, item: PlacedNode, what: &str) -> Option<PlacedData> {
         self.value_within(item, what, MAX_DEPTH)
     }
 
-    fn value_within(&mut self, item: PlacedNode, what: &str, depth: usize) -> Option<Value> {
+    fn value_within(&mut self, item: PlacedNode, what: &str, depth: usize) -> Option<PlacedData> {
         if depth == 0 {
             let message = format!("{what} is nested more than {MAX_DEPTH} levels deep");
             self.wrong_value(item.pos, message, Some("give large values in a values file".to_owned()));
@@ -241,7 +241,7 @@ impl Reader {
                 Data::List(list)
             }
             View::Map(items) => {
-                let mut map: Vec<(Scalar, Value)> = Vec::with_capacity(items.len());
+                let mut map: Vec<(DataScalar, PlacedData)> = Vec::with_capacity(items.len());
                 let mut seen = std::collections::HashSet::new();
                 let items = items.to_vec();
                 for item in items {
@@ -345,14 +345,14 @@ fn parse_problem(error: Diagnostic) -> Diagnostic {
     error.reference(words.then(" (").at(pos).then(")"))
 }
 
-fn scalar(value: &ytterby_yaml::Scalar) -> Scalar {
+fn scalar(value: &ytterby_yaml::Scalar) -> DataScalar {
     match value {
-        ytterby_yaml::Scalar::Null | ytterby_yaml::Scalar::Complex(_) => Scalar::Null,
-        ytterby_yaml::Scalar::Bool(value) => Scalar::Bool(*value),
-        ytterby_yaml::Scalar::Int(value) => Scalar::Int(*value),
-        ytterby_yaml::Scalar::UInt(value) => Scalar::UInt(*value),
-        ytterby_yaml::Scalar::Float(value) => Scalar::Float(*value),
-        ytterby_yaml::Scalar::Str(text) => Scalar::Text(text.to_str().into_owned()),
+        ytterby_yaml::Scalar::Null | ytterby_yaml::Scalar::Complex(_) => DataScalar::Null,
+        ytterby_yaml::Scalar::Bool(value) => DataScalar::Bool(*value),
+        ytterby_yaml::Scalar::Int(value) => DataScalar::Int(*value),
+        ytterby_yaml::Scalar::UInt(value) => DataScalar::UInt(*value),
+        ytterby_yaml::Scalar::Float(value) => DataScalar::Float(*value),
+        ytterby_yaml::Scalar::Str(text) => DataScalar::Text(text.to_str().into_owned()),
     }
 }
 

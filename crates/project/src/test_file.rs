@@ -8,7 +8,7 @@ use crate::keys;
 use crate::path::clean;
 use crate::project::{self, SetValue};
 use crate::reader::{Ids, PlacedNode, Reader};
-use crate::value::{Placed, Value, problem};
+use crate::value::{Placed, PlacedData, problem};
 
 /// The tests of a file. Paths are relative to it.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -67,7 +67,7 @@ pub struct Expected {
     /// The path of the node.
     pub path: Path,
     /// What is expected.
-    pub value: Value,
+    pub value: PlacedData,
 }
 
 /// An expected failure. Absent parts match anything.

@@ -12,22 +12,22 @@ pub struct Placed<T> {
 }
 
 /// A value of any type.
-pub type Value = Placed<Data>;
+pub type PlacedData = Placed<Data>;
 
 /// The content of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Data {
     /// A leaf.
-    Scalar(Scalar),
+    Scalar(DataScalar),
     /// Items in their order.
-    List(Vec<Value>),
+    List(Vec<PlacedData>),
     /// Keys and values in order, without duplicate keys.
-    Map(Vec<(Scalar, Value)>),
+    Map(Vec<(DataScalar, PlacedData)>),
 }
 
 /// A leaf, or a key of a map.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Scalar {
+pub enum DataScalar {
     /// Null or absent.
     Null,
     /// A boolean.
@@ -46,11 +46,11 @@ impl Data {
     /// Its type, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
-            Data::Scalar(Scalar::Null) => "nothing",
-            Data::Scalar(Scalar::Bool(_)) => "a boolean",
-            Data::Scalar(Scalar::Int(_) | Scalar::UInt(_)) => "an integer",
-            Data::Scalar(Scalar::Float(_)) => "a number",
-            Data::Scalar(Scalar::Text(_)) => "a string",
+            Data::Scalar(DataScalar::Null) => "nothing",
+            Data::Scalar(DataScalar::Bool(_)) => "a boolean",
+            Data::Scalar(DataScalar::Int(_) | DataScalar::UInt(_)) => "an integer",
+            Data::Scalar(DataScalar::Float(_)) => "a number",
+            Data::Scalar(DataScalar::Text(_)) => "a string",
             Data::List(_) => "a list",
             Data::Map(_) => "a map",
         }

@@ -270,8 +270,8 @@ impl Regexp {
                 return Ok(());
             }
             match piece {
-                Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
-                Piece::Group(name) => {
+                ReplacementPiece::Text(text) => out.extend_from_slice(text.as_bytes()),
+                ReplacementPiece::Group(name) => {
                     let mut group = "";
                     for number in self.numbers(name) {
                         if let Some(text) = found.group(number).map_err(|exceeded| exceeded.to_string())? {
@@ -292,8 +292,8 @@ impl Regexp {
     /// The numbers of the groups that a template refers to, in order, each once.
     fn groups_in(&self, template: &str) -> Vec<usize> {
         let named = pieces(template).filter_map(|piece| match piece {
-            Piece::Group(name) => Some(self.numbers(name)),
-            Piece::Text(_) => None,
+            ReplacementPiece::Group(name) => Some(self.numbers(name)),
+            ReplacementPiece::Text(_) => None,
         });
         let mut numbers: Vec<usize> = named.flatten().filter(|&number| number > 0).collect();
         numbers.sort_unstable();
@@ -342,34 +342,34 @@ fn compile(pattern: &str, captures: WhichCaptures, at_least: usize) -> Result<Op
 }
 
 /// A part of a template.
-enum Piece<'t> {
+enum ReplacementPiece<'t> {
     Text(&'t str),
     /// The name or number of a group.
     Group(&'t str),
 }
 
 /// The parts of a template.
-fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
+fn pieces(template: &str) -> impl Iterator<Item = ReplacementPiece<'_>> {
     let mut rest = template;
     std::iter::from_fn(move || {
         let Some(after) = rest.strip_prefix('$') else {
             let end = rest.find('$').unwrap_or(rest.len());
             let (text, tail) = rest.split_at(end);
             rest = tail;
-            return (!text.is_empty()).then_some(Piece::Text(text));
+            return (!text.is_empty()).then_some(ReplacementPiece::Text(text));
         };
         if let Some(tail) = after.strip_prefix('$') {
             rest = tail;
-            return Some(Piece::Text("$"));
+            return Some(ReplacementPiece::Text("$"));
         }
         match reference(after) {
             Some((name, tail)) => {
                 rest = tail;
-                Some(Piece::Group(name))
+                Some(ReplacementPiece::Group(name))
             }
             None => {
                 rest = after;
-                Some(Piece::Text("$"))
+                Some(ReplacementPiece::Text("$"))
             }
         }
     })

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{Eval, Exports, NoOps, Piece, Program, compile};
+use ytterby_starlark::{Eval, Exports, NoOps, Program, ProgramPiece, compile};
 
 const WORKLOADS: &[(&str, &str)] = &[
     (
@@ -129,7 +129,7 @@ fn main() {
 
 /// The shortest of several runs, in seconds.
 fn best(name: &str, code: &str, runs: usize) -> f64 {
-    let program = compile(&[Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) }], &[])
+    let program = compile(&[ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) }], &[])
         .unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
     (0..runs).map(|_| seconds(&program)).fold(f64::INFINITY, f64::min)
 }

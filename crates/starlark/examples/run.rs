@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use ytterby_diag::{Cause, Failure, FileId, Listing, ListingStyle, Pos, Source, Sources};
-use ytterby_starlark::{Eval, Exports, NoOps, Piece, compile};
+use ytterby_starlark::{Eval, Exports, NoOps, ProgramPiece, compile};
 
 fn main() -> ExitCode {
     let Some(path) = std::env::args().nth(1) else {
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 fn run(text: &[u8], file: FileId) -> Result<Rc<Exports>, Failure> {
     let mut eval = Eval::new();
     eval.set_print(|line| println!("{}", String::from_utf8_lossy(line)));
-    let program = compile(&[Piece::Code { text, at: Pos::new(file, 0) }], &[]).map_err(|errors| {
+    let program = compile(&[ProgramPiece::Code { text, at: Pos::new(file, 0) }], &[]).map_err(|errors| {
         Failure::of(Cause::Code(errors.into_iter().map(|error| error.into_code_problem(&|_| false)).collect()))
     })?;
     program

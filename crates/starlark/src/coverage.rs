@@ -1,6 +1,6 @@
 //! Records which statements ran.
 //!
-//! A program compiled with a [`Coverage`] has an additional instruction before each statement; other programs have none
+//! A program compiled with a [`StatementCoverage`] has an additional instruction before each statement; other programs have none
 //! and no cost. Several threads can share a record.
 
 use std::collections::HashMap;
@@ -10,9 +10,9 @@ use ytterby_diag::Pos;
 
 /// The statements of programs, and whether each one ran.
 #[derive(Debug, Default)]
-pub struct Coverage(Mutex<HashMap<Pos, bool>>);
+pub struct StatementCoverage(Mutex<HashMap<Pos, bool>>);
 
-impl Coverage {
+impl StatementCoverage {
     /// Adds a statement.
     pub(crate) fn declare(&self, pos: Pos) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(pos).or_default();

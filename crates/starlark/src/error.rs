@@ -15,7 +15,7 @@ use crate::{Problem, advice};
 
 /// A call that was active when an error happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Frame {
+pub struct StackFrame {
     /// The function's name; `<toplevel>` for the body of a module, `lambda` for a lambda.
     pub name: Str,
     /// Its current position; unknown for functions without positions.
@@ -40,7 +40,7 @@ struct Inner {
     blame: Blame,
     /// The string literal on the line of the error that the error is about.
     string: Option<Str>,
-    frames: Vec<Frame>,
+    frames: Vec<StackFrame>,
     /// The number of frames omitted after the first [`KEPT_FRAMES`].
     omitted: usize,
     helps: Vec<Help>,
@@ -103,7 +103,7 @@ impl Error {
 
     /// Adds a call, for host functions that represent code.
     #[must_use]
-    pub fn with_frame(mut self, frame: Frame) -> Error {
+    pub fn with_frame(mut self, frame: StackFrame) -> Error {
         self.push_frame(frame);
         self
     }
@@ -169,12 +169,12 @@ impl Error {
     }
 
     /// The active calls, innermost first.
-    pub fn frames(&self) -> &[Frame] {
+    pub fn frames(&self) -> &[StackFrame] {
         &self.0.frames
     }
 
     /// The calls as messages show them: all; or the innermost, the number of omitted ones, and the outermost.
-    fn calls(&self) -> (&[Frame], usize, &[Frame]) {
+    fn calls(&self) -> (&[StackFrame], usize, &[StackFrame]) {
         let frames = &self.0.frames;
         if self.0.omitted == 0 {
             return (frames, 0, &[]);
@@ -203,7 +203,7 @@ impl Error {
     /// Converts the error to a problem of code, with its calls. `is_foreign` recognises positions whose lines the
     /// reference does not show.
     pub fn into_code_problem(self, is_foreign: &dyn Fn(Pos) -> bool) -> CodeProblem {
-        let frame = |frame: &Frame| ytterby_diag::Frame {
+        let frame = |frame: &StackFrame| ytterby_diag::Frame {
             name: Some(frame.name.to_str().into_owned()),
             pos: frame.pos,
             place: frame.pos,
@@ -250,7 +250,7 @@ impl Error {
     }
 
     /// Keeps only the innermost and outermost of very many frames: runaway recursion has 200,000 of them.
-    pub(crate) fn push_frame(&mut self, frame: Frame) {
+    pub(crate) fn push_frame(&mut self, frame: StackFrame) {
         let frames = &mut self.0.frames;
         frames.push(frame);
         if frames.len() > 2 * KEPT_FRAMES + OMITTED_AT_ONCE {

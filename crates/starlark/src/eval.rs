@@ -14,7 +14,7 @@ use ytterby_text::{Str, budget, profile};
 use crate::error::fail;
 use crate::program::{Exports, Module};
 use crate::value::Function;
-use crate::{Args, Coverage, Dialect, Error, Frame, Limit, Problem, Value};
+use crate::{Args, Dialect, Error, Limit, Problem, StackFrame, StatementCoverage, Value};
 
 /// Limits on resources. Reaching one is a [`Problem::Limit`].
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub struct Eval {
     data: Option<Rc<dyn Any>>,
     arena: Rc<Arena>,
     dialect: Dialect,
-    coverage: Option<Arc<Coverage>>,
+    coverage: Option<Arc<StatementCoverage>>,
 }
 
 /// An active call.
@@ -95,9 +95,9 @@ pub(crate) struct CallFrame {
 }
 
 impl CallFrame {
-    pub(crate) fn frame(&self) -> Frame {
+    pub(crate) fn frame(&self) -> StackFrame {
         let code = &self.function.code;
-        Frame { name: code.name.clone(), pos: code.position(self.pc) }
+        StackFrame { name: code.name.clone(), pos: code.position(self.pc) }
     }
 }
 
@@ -168,7 +168,7 @@ impl Eval {
     }
 
     /// Records which statements run of programs that were compiled with the same record.
-    pub fn set_coverage(&mut self, coverage: Option<Arc<Coverage>>) {
+    pub fn set_coverage(&mut self, coverage: Option<Arc<StatementCoverage>>) {
         self.coverage = coverage;
     }
 
@@ -299,7 +299,7 @@ impl Eval {
     }
 
     /// The active calls, innermost first. For a host function, the first is its caller.
-    pub fn frames(&self) -> impl Iterator<Item = Frame> + '_ {
+    pub fn frames(&self) -> impl Iterator<Item = StackFrame> + '_ {
         self.frames.iter().rev().map(CallFrame::frame)
     }
 

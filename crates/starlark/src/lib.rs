@@ -4,10 +4,10 @@
 //! ```
 //! use std::rc::Rc;
 //! use ytterby_diag::{FileId, Pos};
-//! use ytterby_starlark::{Eval, Exports, NoOps, Piece, compile};
+//! use ytterby_starlark::{Eval, Exports, NoOps, ProgramPiece, compile};
 //!
 //! let code = b"def double(x):\n  return 2 * x\nend\ny = double(21)";
-//! let program = compile(&[Piece::Code { text: code, at: Pos::new(FileId(0), 0) }], &[]).unwrap();
+//! let program = compile(&[ProgramPiece::Code { text: code, at: Pos::new(FileId(0), 0) }], &[]).unwrap();
 //! let mut eval = Eval::new();
 //! let globals = program.run(&mut eval, Rc::new(NoOps), &Exports::default()).unwrap();
 //! assert_eq!(globals.get(b"y").unwrap().repr(), "42");
@@ -15,7 +15,7 @@
 //!
 //! The scanner and parser (`syntax`) read text into a tree ([`ast`]), `resolve` binds names to slots, `compile` turns the
 //! tree into code for a register machine, and `vm` runs it with its own stack. Nothing here knows about YAML: the host
-//! inserts its operations into a program as [`Piece::Op`] and executes them through [`Ops`].
+//! inserts its operations into a program as [`ProgramPiece::Op`] and executes them through [`Ops`].
 
 mod advice;
 pub mod args;
@@ -38,16 +38,16 @@ mod vm;
 
 pub use args::{Args, FromValue};
 pub use builtins::universe;
-pub use coverage::Coverage;
+pub use coverage::StatementCoverage;
 pub use dialect::Dialect;
-pub use error::{Error, Frame};
+pub use error::{Error, StackFrame};
 pub use eval::{CallLimits, Eval, EvalLimits};
 pub use host::{BinaryOp, CompareOp, HostValue, Mapping, Sequence, Side, UnaryOp, ValueIter};
 pub use ops::{attr, binary, compare, compare_depth, equal, index, set_attr, set_index, slice, unary};
 pub use problem::Problem;
 pub use program::{
-    Exports, LinkedProgram, NoOps, OpArgs, OpValues, Ops, Piece, Program, Syntax, compile, compile_covered, compile_in,
-    parse_in,
+    Exports, LinkedProgram, NoOps, OpArgs, OpValues, Ops, Program, ProgramPiece, Syntax, compile, compile_covered,
+    compile_in, parse_in,
 };
 pub use syntax::{OpenBracket, SyntaxError};
 pub use token_at::token_at;

@@ -1,4 +1,4 @@
-//! Programs: their input ([`Piece`]), the host's operations ([`Ops`]), their result ([`Exports`]).
+//! Programs: their input ([`ProgramPiece`]), the host's operations ([`Ops`]), their result ([`Exports`]).
 //!
 //! A program consists of pieces in the order of the user's files: lines of code and host operations. Every instruction has
 //! a position in the file that it came from.
@@ -15,11 +15,11 @@ use crate::ast::{Ast, Stmt};
 use crate::compile::{Code, LinkedCode};
 use crate::error::fail;
 use crate::value::Function;
-use crate::{Coverage, Dialect, Error, Eval, SyntaxError, Value};
+use crate::{Dialect, Error, Eval, StatementCoverage, SyntaxError, Value};
 
 /// A part of a program.
 #[derive(Clone, Copy, Debug)]
-pub enum Piece<'a> {
+pub enum ProgramPiece<'a> {
     /// One or more lines of code. Leading white space of lines is dropped, even inside strings, unless the previous line
     /// ends with a backslash.
     Code {
@@ -116,7 +116,7 @@ impl Ops for NoOps {
 ///
 /// # Errors
 /// The first syntax error, or all errors about names.
-pub fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Vec<SyntaxError>> {
+pub fn compile(pieces: &[ProgramPiece<'_>], predeclared: &[&str]) -> Result<Program, Vec<SyntaxError>> {
     compile_in(Dialect::Ytt, pieces, predeclared)
 }
 
@@ -125,7 +125,11 @@ pub fn compile(pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Ve
 ///
 /// # Errors
 /// Those of [`compile`].
-pub fn compile_in(dialect: Dialect, pieces: &[Piece<'_>], predeclared: &[&str]) -> Result<Program, Vec<SyntaxError>> {
+pub fn compile_in(
+    dialect: Dialect,
+    pieces: &[ProgramPiece<'_>],
+    predeclared: &[&str],
+) -> Result<Program, Vec<SyntaxError>> {
     compile_covered(dialect, pieces, predeclared, None)
 }
 
@@ -136,9 +140,9 @@ pub fn compile_in(dialect: Dialect, pieces: &[Piece<'_>], predeclared: &[&str]) 
 /// Those of [`compile`].
 pub fn compile_covered(
     dialect: Dialect,
-    pieces: &[Piece<'_>],
+    pieces: &[ProgramPiece<'_>],
     predeclared: &[&str],
-    coverage: Option<&Coverage>,
+    coverage: Option<&StatementCoverage>,
 ) -> Result<Program, Vec<SyntaxError>> {
     let toplevel = crate::compile::compile(dialect, pieces, predeclared, coverage)?;
     Ok(Program { toplevel: Arc::new(toplevel) })
@@ -158,7 +162,7 @@ pub struct Syntax {
 ///
 /// # Errors
 /// The first syntax error.
-pub fn parse_in(dialect: Dialect, pieces: &[Piece<'_>]) -> Result<Syntax, Box<SyntaxError>> {
+pub fn parse_in(dialect: Dialect, pieces: &[ProgramPiece<'_>]) -> Result<Syntax, Box<SyntaxError>> {
     let (ast, stmts) = crate::syntax::parse(dialect, pieces)?;
     Ok(Syntax { ast, stmts })
 }
@@ -301,7 +305,7 @@ mod tests {
     fn threads_share_programs() {
         let text = b"f = lambda x, y=[1]: x + len(y) + 0x1234567890abcdef12\nr = f(y=\"ab\", x=2)";
         let at = Pos::UNKNOWN;
-        let program = compile(&[Piece::Code { text, at }], &[]).unwrap_or_else(|_| panic!("does not compile"));
+        let program = compile(&[ProgramPiece::Code { text, at }], &[]).unwrap_or_else(|_| panic!("does not compile"));
         let run = || {
             let exports = program.run(&mut Eval::new(), Rc::new(NoOps), &Exports::default()).unwrap();
             exports.get(b"r").unwrap().repr().to_string()

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use ytterby_diag::{CodeMessage, CodeProblem, Failure, FileId, Id, Part, Pos, Readers, Source, Sources};
-use ytterby_starlark::{Error, Eval, Exports, HostValue, NoOps, OpArgs, Piece, Value, compile, token_at};
+use ytterby_starlark::{Error, Eval, Exports, HostValue, NoOps, OpArgs, ProgramPiece, Value, compile, token_at};
 use ytterby_text::Str;
 
 /// A struct with one field, `name`.
@@ -28,7 +28,7 @@ impl HostValue for Struct {
 fn problem(sources: &Sources, code: &str) -> CodeProblem {
     let readers = Readers { token: token_at, ..Readers::default() };
     let file = sources.add(Source::new("t.star", code.as_bytes()).with_readers(readers));
-    let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(file, 0) };
+    let piece = ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(file, 0) };
     let given = Exports::new([(Str::from("config"), Value::Host(Rc::new(Struct)))]);
     match compile(&[piece], &["config"]) {
         Err(mut errors) => errors.remove(0).into_code_problem(&|_| false),
@@ -169,7 +169,7 @@ fn wrong_names_of_modules_get_suggestions() {
     let sources = Sources::new();
     let code = "load('m', \"jsn\")";
     let file = sources.add(Source::new("t.star", code.as_bytes()));
-    let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(file, 0) };
+    let piece = ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(file, 0) };
     let mut eval = Eval::new();
     eval.set_load(|_, _, _| Ok(Rc::new(Exports::new([(Str::from("json"), Value::None)]))));
     let error = compile(&[piece], &[]).unwrap().run(&mut eval, Rc::new(NoOps), &Exports::default()).err().unwrap();
@@ -183,7 +183,7 @@ fn wrong_names_of_modules_get_suggestions() {
 fn mistakes_in_expressions_of_operations_have_positions() {
     let label = |text: &str| {
         let args = OpArgs::Expr { text: text.as_bytes(), at: Pos::new(FileId(0), 20) };
-        let op = Piece::Op { op: 0, dialect: 0, args, at: Pos::new(FileId(0), 5) };
+        let op = ProgramPiece::Op { op: 0, dialect: 0, args, at: Pos::new(FileId(0), 5) };
         let errors = compile(&[op, op], &[]).err().expect("it cannot be parsed");
         let help = errors[0].helps.first().map(|help| help.text.plain().into_owned());
         (errors[0].label.pos.offset, errors[0].label.part.clone(), help.unwrap_or_default())

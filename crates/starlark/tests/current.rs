@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{Dialect, Eval, Exports, NoOps, Piece, compile_in};
+use ytterby_starlark::{Dialect, Eval, Exports, NoOps, ProgramPiece, compile_in};
 
 /// The value of `x` after the code, or the first error.
 fn run(dialect: Dialect, code: &str) -> String {
-    let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
+    let piece = ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
     let program = match compile_in(dialect, &[piece], &[]) {
         Ok(program) => program,
         Err(errors) => return format!("error: {}", errors[0].message),

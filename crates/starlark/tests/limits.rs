@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use common::{check, run, run_with};
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{CallLimits, Eval, EvalLimits, Exports, NoOps, Piece, Problem, Value, compile};
+use ytterby_starlark::{CallLimits, Eval, EvalLimits, Exports, NoOps, Problem, ProgramPiece, Value, compile};
 use ytterby_text::Str;
 
 #[track_caller]
@@ -41,7 +41,8 @@ fn steps_are_counted_where_the_loop_begins() {
 #[test]
 fn a_call_can_have_its_own_limits() {
     let code = b"def loop(n):\n  x = []\n  for i in range(n):\n    x.append(i)\n  end\n  return len(x)\nend";
-    let program = compile(&[Piece::Code { text: code, at: Pos::new(FileId(0), 0) }], &[]).expect("the code is right");
+    let program =
+        compile(&[ProgramPiece::Code { text: code, at: Pos::new(FileId(0), 0) }], &[]).expect("the code is right");
     let mut eval = Eval::new();
     eval.set_limits(EvalLimits { steps: Some(100_000), ..EvalLimits::default() });
     let exports = program.run(&mut eval, Rc::new(NoOps), &Exports::default()).expect("the code runs");
@@ -68,7 +69,7 @@ fn depth_is_limited() {
 fn very_many_calls_are_counted() {
     let run = |depth: usize| {
         let code = format!("def f(n):\n  return f(n - 1) if n else 1 // 0\nend\nf({depth})");
-        let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
+        let piece = ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
         let program = compile(&[piece], &[]).unwrap();
         program.run(&mut Eval::new(), Rc::new(NoOps), &Exports::default()).err().unwrap()
     };
@@ -130,7 +131,7 @@ fn a_program_can_be_cancelled() {
     let mut eval = Eval::new();
     eval.set_cancel(Arc::new(AtomicBool::new(true)));
     let code = b"while True:\n  None\nend";
-    let program = compile(&[Piece::Code { text: code, at: common::nowhere() }], &[]).unwrap();
+    let program = compile(&[ProgramPiece::Code { text: code, at: common::nowhere() }], &[]).unwrap();
     let error = program.run(&mut eval, std::rc::Rc::new(NoOps), &Exports::default()).err().unwrap();
     assert_eq!(*error.problem(), Problem::Cancelled);
 }
@@ -164,7 +165,7 @@ fn deep_and_cyclic_values_are_handled() {
 /// Checks the error of code that cannot be compiled, and its line.
 #[track_caller]
 fn check_too_large(code: &str, message: &str, line: usize) {
-    let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
+    let piece = ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
     let errors = compile(&[piece], &[]).err().expect("this is too much");
     let found = &errors[0];
     assert_eq!((found.message.as_str(), code[..found.pos.offset as usize].matches('\n').count() + 1), (message, line));

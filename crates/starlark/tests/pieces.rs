@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{Args, Error, Eval, Exports, OpArgs, OpValues, Ops, Piece, SyntaxError, Value, compile};
+use ytterby_starlark::{Args, Error, Eval, Exports, OpArgs, OpValues, Ops, ProgramPiece, SyntaxError, Value, compile};
 
 /// Records the program's operations; fragment functions return their result or their number.
 #[derive(Default)]
@@ -48,12 +48,12 @@ impl Ops for Log {
 }
 
 /// Parses `"code"`, `op 1`, `op 1 = expr` or `op 1 (args)`, one per line; the position of a line is its number times 100.
-fn pieces(script: &str) -> Vec<Piece<'_>> {
+fn pieces(script: &str) -> Vec<ProgramPiece<'_>> {
     let mut out = Vec::new();
     for (n, line) in script.lines().enumerate() {
         let at = Pos::new(FileId(0), n as u32 * 100);
         let Some(op) = line.strip_prefix("op ") else {
-            out.push(Piece::Code { text: line.as_bytes(), at });
+            out.push(ProgramPiece::Code { text: line.as_bytes(), at });
             continue;
         };
         let number = op.bytes().take_while(u8::is_ascii_digit).count();
@@ -66,7 +66,7 @@ fn pieces(script: &str) -> Vec<Piece<'_>> {
         } else {
             OpArgs::None
         };
-        out.push(Piece::Op { op: op[..number].parse().unwrap(), dialect: 7, args, at });
+        out.push(ProgramPiece::Op { op: op[..number].parse().unwrap(), dialect: 7, args, at });
     }
     out
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::run;
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{Eval, Exports, NoOps, Piece, compile};
+use ytterby_starlark::{Eval, Exports, NoOps, ProgramPiece, compile};
 use ytterby_text::budget;
 use ytterby_text::profile::{self, Profile, SpanKind};
 
@@ -21,7 +21,7 @@ fn profile_of(code: &str) -> (Profile, u64) {
     let recording = profile::begin(no_clock, false);
     let phase = profile::phase("all");
     let program =
-        compile(&[Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) }], &[]).expect("it is code");
+        compile(&[ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) }], &[]).expect("it is code");
     let mut eval = Eval::new();
     let _ = program.run(&mut eval, Rc::new(NoOps), &Exports::default());
     let steps = eval.steps();

@@ -37,7 +37,7 @@ pub(super) fn urls(fun: Fun, args: &[Val]) -> Result<Val> {
 fn query_map(query: &str) -> Val {
     let decode = |part: &str| {
         let part = part.replace('+', " ");
-        match url::unescape(part.as_bytes(), url::Part::Query) {
+        match url::unescape(part.as_bytes(), url::UrlPart::Query) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(_) => part,
         }

@@ -7,10 +7,10 @@ use ytterby_starlark::ast::{ExprKind, Stmt};
 use ytterby_yaml::{Comment, NodeId, Scalar, Tree, View};
 
 use crate::code::Op;
-use crate::project::ProjectFile;
+use crate::project::CheckedFile;
 
 /// Checks the annotations of a file. `declares` is whether its documents are schemas or data values.
-pub(crate) fn check(file: &ProjectFile, declares: bool, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(file: &CheckedFile, declares: bool, out: &mut Vec<Diagnostic>) {
     let (Some(syntax), Some(tree)) = (&file.facts.code.syntax, &file.facts.code.tree) else { return };
     for doc in tree.documents().iter().filter(|doc| !doc.injected) {
         templated(file, tree, tree.comments(doc), doc.value, None, out);
@@ -22,7 +22,7 @@ pub(crate) fn check(file: &ProjectFile, declares: bool, out: &mut Vec<Diagnostic
 }
 
 /// Schema annotations outside of functions: the result of a function may become a schema.
-fn of_schemas(file: &ProjectFile, syntax: &Syntax, stmts: &[Stmt], out: &mut Vec<Diagnostic>) {
+fn of_schemas(file: &CheckedFile, syntax: &Syntax, stmts: &[Stmt], out: &mut Vec<Diagnostic>) {
     for stmt in stmts {
         match stmt {
             Stmt::Expr(expr) => {
@@ -47,7 +47,7 @@ fn of_schemas(file: &ProjectFile, syntax: &Syntax, stmts: &[Stmt], out: &mut Vec
 
 const TEMPLATED: &str = "yaml/text-templated-strings";
 
-fn below(file: &ProjectFile, tree: &Tree, id: NodeId, out: &mut Vec<Diagnostic>) {
+fn below(file: &CheckedFile, tree: &Tree, id: NodeId, out: &mut Vec<Diagnostic>) {
     match tree.value(id) {
         View::Scalar(_) => {}
         View::Map(items) => stacker::maybe_grow(64 << 10, 1 << 20, || {
@@ -66,7 +66,7 @@ fn below(file: &ProjectFile, tree: &Tree, id: NodeId, out: &mut Vec<Diagnostic>)
 }
 
 fn templated(
-    file: &ProjectFile,
+    file: &CheckedFile,
     tree: &Tree,
     comments: &[Comment],
     value: NodeId,
@@ -95,7 +95,7 @@ fn has_code(tree: &Tree, id: NodeId) -> bool {
     })
 }
 
-fn idle(file: &ProjectFile, at: u32, name: &str, text: String) -> Diagnostic {
+fn idle(file: &CheckedFile, at: u32, name: &str, text: String) -> Diagnostic {
     let mut help = Help::new("remove it");
     if let Some(edit) = line(file, at) {
         help = help.fixed_by(format!("Remove @{name}"), vec![edit], Safety::Safe);
@@ -105,7 +105,7 @@ fn idle(file: &ProjectFile, at: u32, name: &str, text: String) -> Diagnostic {
 }
 
 /// The edit that removes the line of a comment, if it contains nothing else.
-fn line(file: &ProjectFile, at: u32) -> Option<Edit> {
+fn line(file: &CheckedFile, at: u32) -> Option<Edit> {
     let (text, at) = (&file.facts.text[..], at as usize);
     let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
     let rest = &text[at..];

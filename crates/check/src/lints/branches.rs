@@ -6,10 +6,10 @@ use ytterby_starlark::{CompareOp, Syntax};
 
 use crate::code::Op;
 use crate::names::Names;
-use crate::project::ProjectFile;
+use crate::project::CheckedFile;
 
 /// Checks the conditions of a file.
-pub(crate) fn check(file: &ProjectFile, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(file: &CheckedFile, out: &mut Vec<Diagnostic>) {
     let facts = &file.facts;
     let (Some(syntax), Some(names)) = (&facts.code.syntax, &facts.names) else { return };
     let mut walk = ConditionWalk { file, syntax, names, out };
@@ -32,7 +32,7 @@ pub(crate) fn check(file: &ProjectFile, out: &mut Vec<Diagnostic>) {
 }
 
 struct ConditionWalk<'a> {
-    file: &'a ProjectFile,
+    file: &'a CheckedFile,
     syntax: &'a Syntax,
     names: &'a Names,
     out: &'a mut Vec<Diagnostic>,

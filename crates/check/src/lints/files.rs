@@ -6,8 +6,8 @@ use ytterby::FileKind;
 use ytterby_diag::{Diagnostic, Id, Part, Pos};
 use ytterby_starlark::ast::{ExprKind, Stmt};
 
-use crate::flow::Flow;
-use crate::project::{Project, ProjectFile, relative, resolve_load};
+use crate::flow::LibraryReads;
+use crate::project::{CheckedFile, CheckedProject, relative, resolve_load};
 
 /// Files that people keep beside templates for other people and other tools.
 const FOR_PEOPLE: [&str; 12] = [
@@ -30,7 +30,7 @@ const PROGRAMS: [&str; 12] =
     [".sh", ".bash", ".go", ".mod", ".sum", ".py", ".js", ".ts", ".rs", ".rb", ".java", ".ps1"];
 
 /// The files that are rendered, loaded or read, starting from the root library.
-pub(crate) fn used(project: &Project, flows: &[Flow]) -> HashSet<usize> {
+pub(crate) fn used(project: &CheckedProject, flows: &[LibraryReads]) -> HashSet<usize> {
     let mut used: HashSet<usize> = HashSet::new();
     let mut waiting: Vec<usize> = Vec::new();
     for (number, file) in project.files.iter().enumerate() {
@@ -59,7 +59,12 @@ pub(crate) fn used(project: &Project, flows: &[Flow]) -> HashSet<usize> {
 }
 
 /// Reports unused files of the root library.
-pub(crate) fn check(project: &Project, flows: &[Flow], used: &HashSet<usize>, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(
+    project: &CheckedProject,
+    flows: &[LibraryReads],
+    used: &HashSet<usize>,
+    out: &mut Vec<Diagnostic>,
+) {
     // A single file cannot be used by others.
     if project.has_broken_files() || project.files.len() < 2 {
         return;
@@ -87,7 +92,7 @@ pub(crate) fn check(project: &Project, flows: &[Flow], used: &HashSet<usize>, ou
 }
 
 /// Whether a file has effects of its own: it calls functions at the top level.
-fn acts(file: &ProjectFile) -> bool {
+fn acts(file: &CheckedFile) -> bool {
     let Some(syntax) = &file.facts.code.syntax else { return true };
     let is_call = |stmt: &Stmt| match stmt {
         Stmt::Expr(expr) => matches!(&syntax.ast[*expr].kind, ExprKind::Call(callee, _)
@@ -99,7 +104,7 @@ fn acts(file: &ProjectFile) -> bool {
 }
 
 /// Reports private libraries that no code refers to, at their first files.
-fn libraries(project: &Project, out: &mut Vec<Diagnostic>) {
+fn libraries(project: &CheckedProject, out: &mut Vec<Diagnostic>) {
     let mut seen = HashSet::new();
     for file in project.files.iter().filter(|file| file.library.is_none()) {
         let path = &file.input.path;
@@ -117,7 +122,7 @@ fn libraries(project: &Project, out: &mut Vec<Diagnostic>) {
     }
 }
 
-fn first_line(file: &ProjectFile) -> u32 {
+fn first_line(file: &CheckedFile) -> u32 {
     let text = &file.facts.text;
     text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len()) as u32
 }

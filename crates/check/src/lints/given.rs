@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use ytterby::facts::Literal;
+use ytterby::facts::PlainData;
 use ytterby_diag::{Diagnostic, Edit, FileId, Help, Id, Part, Pos, Safety, Sources};
 use ytterby_yaml::{Comment, MapItem, NodeId, Scalar, Style, Tree, View};
 
-use crate::declared::{Table, TrackedType, ValueId};
+use crate::declared::{TrackedType, TrackedValues, ValueId};
 
 /// A document that sets data values, in the order in which they are merged.
 pub(crate) struct Given<'a> {
@@ -27,7 +27,7 @@ enum Before {
 }
 
 /// Checks documents that set data values.
-pub(crate) fn check(table: &Table, documents: &[Given<'_>], sources: &Sources, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(table: &TrackedValues, documents: &[Given<'_>], sources: &Sources, out: &mut Vec<Diagnostic>) {
     let mut before = HashMap::new();
     for given in documents {
         let mut walk = ValuesWalk { table, given, sources, before: &mut before, out };
@@ -36,7 +36,7 @@ pub(crate) fn check(table: &Table, documents: &[Given<'_>], sources: &Sources, o
 }
 
 struct ValuesWalk<'a> {
-    table: &'a Table,
+    table: &'a TrackedValues,
     given: &'a Given<'a>,
     sources: &'a Sources,
     before: &'a mut HashMap<ValueId, Before>,
@@ -168,22 +168,22 @@ fn is_leaf(shape: &TrackedType) -> bool {
 }
 
 /// Whether a value in a file equals this literal.
-fn equals(tree: &Tree, node: NodeId, literal: &Literal) -> bool {
+fn equals(tree: &Tree, node: NodeId, literal: &PlainData) -> bool {
     match (tree.value(node), literal) {
-        (View::Scalar(one), Literal::Scalar(other)) => match (one, other) {
+        (View::Scalar(one), PlainData::Scalar(other)) => match (one, other) {
             (Scalar::Int(int), Scalar::Float(float)) | (Scalar::Float(float), Scalar::Int(int)) => {
                 *int as f64 == *float
             }
             _ => one == other,
         },
-        (View::Map(items), Literal::Map(entries)) => {
+        (View::Map(items), PlainData::Map(entries)) => {
             items.len() == entries.len()
                 && items.iter().all(|item| {
                     let entry = entries.iter().find(|(key, _)| *key == item.key);
                     entry.is_some_and(|(_, value)| equals(tree, item.value, value))
                 })
         }
-        (View::Array(items), Literal::Array(entries)) => {
+        (View::Array(items), PlainData::Array(entries)) => {
             items.len() == entries.len()
                 && items.iter().zip(entries).all(|(item, entry)| equals(tree, item.value, entry))
         }

@@ -8,13 +8,13 @@ use ytterby_diag::{Diagnostic, Edit, Help, Id, Label, Part, Pos, Role, Safety};
 use ytterby_starlark::{Dialect, universe};
 
 use crate::names::{LoadStmt, Names, Symbol, SymbolKind};
-use crate::project::{Project, ProjectFile, resolve_load};
+use crate::project::{CheckedFile, CheckedProject, resolve_load};
 
 /// Names that other files load: the index of a file, and a name at its top level.
 pub(crate) type LoadedNames = HashSet<(usize, String)>;
 
 /// The names that files load from others.
-pub(crate) fn loaded(project: &Project) -> LoadedNames {
+pub(crate) fn loaded(project: &CheckedProject) -> LoadedNames {
     let mut found = HashSet::new();
     for (number, file) in project.files.iter().enumerate() {
         for load in file.facts.names.iter().flat_map(|names| &names.loads) {
@@ -27,7 +27,13 @@ pub(crate) fn loaded(project: &Project) -> LoadedNames {
 }
 
 /// Checks the names of a file. `is_used` is whether something loads or renders the file.
-pub(crate) fn check(project: &Project, number: usize, loaded: &LoadedNames, is_used: bool, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(
+    project: &CheckedProject,
+    number: usize,
+    loaded: &LoadedNames,
+    is_used: bool,
+    out: &mut Vec<Diagnostic>,
+) {
     let file = &project.files[number];
     let Some(names) = &file.facts.names else { return };
     let is_loaded = |symbol: &Symbol| loaded.contains(&(number, symbol.name.clone()));
@@ -49,7 +55,7 @@ pub(crate) fn check(project: &Project, number: usize, loaded: &LoadedNames, is_u
 }
 
 fn unused_load(
-    file: &ProjectFile,
+    file: &CheckedFile,
     names: &Names,
     load: &LoadStmt,
     is_loaded: &dyn Fn(&Symbol) -> bool,
@@ -91,7 +97,7 @@ fn token_length(text: &[u8], at: usize) -> usize {
 
 /// The edit that removes all unused names of a load; the findings of one load share it.
 fn without_unused(
-    file: &ProjectFile,
+    file: &CheckedFile,
     load: &LoadStmt,
     is_unused: &dyn Fn(usize) -> bool,
     names: &Names,
@@ -158,7 +164,7 @@ fn whole_lines(text: &[u8], statement: &Range<usize>, is_yaml: bool) -> Option<R
     (is_alone && is_last && !(is_yaml && spans_lines)).then_some(start..end)
 }
 
-fn shadowed(file: &ProjectFile, names: &Names, out: &mut Vec<Diagnostic>) {
+fn shadowed(file: &CheckedFile, names: &Names, out: &mut Vec<Diagnostic>) {
     let mut report = |symbol: &Symbol, at: Pos, hidden: &str, original: Option<Pos>| {
         let text = format!("{} hides {hidden}", symbol.name);
         let (pos, part) = file.place(at, symbol.name.len());

@@ -3,7 +3,7 @@
 use ytterby::facts::{RuleFact, SchemaFacts, StaticVerdict};
 use ytterby_diag::{Diagnostic, Id, Label, Part, Role};
 
-use crate::declared::Table;
+use crate::declared::TrackedValues;
 
 /// Reports problems of a schema itself. If rules have defaults (`@schema/validation-defaults-for-strings`), a rule
 /// without effect may revoke one of them.
@@ -42,7 +42,7 @@ fn judged(rule: &RuleFact) -> Diagnostic {
 }
 
 /// Reports defaults that violate rules. A null that a rule rejects is the usual way to declare a required value.
-pub(crate) fn defaults(facts: &SchemaFacts, table: &Table, out: &mut Vec<Diagnostic>) {
+pub(crate) fn defaults(facts: &SchemaFacts, table: &TrackedValues, out: &mut Vec<Diagnostic>) {
     for broken in &facts.broken_defaults {
         if broken.id == Id::RULE_NOT_NULL || broken.id == Id::RULE_ONE_NOT_NULL {
             continue;

@@ -6,9 +6,9 @@ use ytterby::facts::is_prose;
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Label, Part, Role, Safety};
 use ytterby_text::spelling;
 
-use crate::declared::{Table, ValueId};
-use crate::flow::{Flow, UnknownRead};
-use crate::project::{Project, resolve_load};
+use crate::declared::{TrackedValues, ValueId};
+use crate::flow::{LibraryReads, UnknownRead};
+use crate::project::{CheckedProject, resolve_load};
 
 /// Maximum keys listed if none is similar.
 const LISTED: usize = 6;
@@ -17,7 +17,7 @@ const LISTED: usize = 6;
 const COMPARED: usize = 500;
 
 /// The error about an undeclared value that is read.
-pub(crate) fn unknown(project: &Project, table: &Table, read: &UnknownRead) -> Diagnostic {
+pub(crate) fn unknown(project: &CheckedProject, table: &TrackedValues, read: &UnknownRead) -> Diagnostic {
     let file = &project.files[read.file];
     let (pos, part) = file.place(read.pos, read.name.len());
     let above = table.path(read.within);
@@ -51,7 +51,7 @@ pub(crate) fn unknown(project: &Project, table: &Table, read: &UnknownRead) -> D
 }
 
 /// Reports values that nothing reads: for a map that is not read at all, only the map.
-pub(crate) fn unused(table: &Table, flow: &Flow, words: &HashSet<String>, out: &mut Vec<Diagnostic>) {
+pub(crate) fn unused(table: &TrackedValues, flow: &LibraryReads, words: &HashSet<String>, out: &mut Vec<Diagnostic>) {
     let mut used = vec![false; table.values.len()];
     // Children have higher numbers than their parents.
     for id in (0..table.values.len()).rev() {
@@ -62,11 +62,11 @@ pub(crate) fn unused(table: &Table, flow: &Flow, words: &HashSet<String>, out: &
     visit(table, flow, &used, 0, out);
 }
 
-fn is_read(flow: &Flow, id: ValueId) -> bool {
+fn is_read(flow: &LibraryReads, id: ValueId) -> bool {
     flow.read[id] || flow.whole[id]
 }
 
-fn visit(table: &Table, flow: &Flow, used: &[bool], id: ValueId, out: &mut Vec<Diagnostic>) {
+fn visit(table: &TrackedValues, flow: &LibraryReads, used: &[bool], id: ValueId, out: &mut Vec<Diagnostic>) {
     let value = &table.values[id];
     if flow.whole[id] || value.deprecated {
         return;
@@ -84,7 +84,7 @@ fn visit(table: &Table, flow: &Flow, used: &[bool], id: ValueId, out: &mut Vec<D
 }
 
 /// The words in the rules of a library's schemas, and in the code that these use: rules may read what they name.
-pub(crate) fn words_of_rules(project: &Project, library: usize) -> HashSet<String> {
+pub(crate) fn words_of_rules(project: &CheckedProject, library: usize) -> HashSet<String> {
     let mut words = HashSet::new();
     let mut waiting: Vec<usize> = Vec::new();
     for (number, file) in project.files.iter().enumerate() {

@@ -20,14 +20,14 @@ pub struct Comparison {
     /// Whether there is such a directory.
     pub exists: bool,
     /// Files that differ, by path relative to the directory.
-    pub changes: BTreeMap<String, Change>,
+    pub changes: BTreeMap<String, FileChange>,
     /// A unified diff; empty unless requested.
     pub diff: String,
 }
 
 /// How a file differs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Change {
+pub enum FileChange {
     /// It would be new.
     Missing,
     /// It has another content.
@@ -45,10 +45,10 @@ impl Comparison {
     /// Example: `app.yml differs, old.yml is not part of the output`.
     pub fn summary(&self) -> String {
         const MAX: usize = 5;
-        let words = |(path, change): (&String, &Change)| match change {
-            Change::Missing => format!("{path} is missing"),
-            Change::Differs => format!("{path} differs"),
-            Change::Extra => format!("{path} is not part of the output"),
+        let words = |(path, change): (&String, &FileChange)| match change {
+            FileChange::Missing => format!("{path} is missing"),
+            FileChange::Differs => format!("{path} differs"),
+            FileChange::Extra => format!("{path} is not part of the output"),
         };
         let mut list: Vec<String> = self.changes.iter().take(MAX).map(words).collect();
         if self.changes.len() > MAX {
@@ -74,8 +74,8 @@ pub fn compare(directory: &str, files: &[OutputFile], with_diff: bool) -> Compar
         };
         let change = match &old {
             Some(old) if old == bytes => continue,
-            Some(_) => Change::Differs,
-            None => Change::Missing,
+            Some(_) => FileChange::Differs,
+            None => FileChange::Missing,
         };
         found.changes.insert(path.clone(), change);
         if with_diff {
@@ -84,7 +84,7 @@ pub fn compare(directory: &str, files: &[OutputFile], with_diff: bool) -> Compar
     }
     for (path, entry) in &present {
         if !wanted.contains_key(path) {
-            found.changes.insert(path.clone(), Change::Extra);
+            found.changes.insert(path.clone(), FileChange::Extra);
             if let (true, DiskEntry::File(place)) = (with_diff, entry) {
                 let old = fs::read(place).unwrap_or_default();
                 found.diff.push_str(&unified(&join(directory, path), Some(&old), None));

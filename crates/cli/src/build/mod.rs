@@ -14,15 +14,15 @@ use ytterby_diag::render::Rendering;
 use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_project::{Placed, Shard, Target, is_below, select};
 
-pub use self::compare::{Change, Comparison, compare, unified};
+pub use self::compare::{Comparison, FileChange, compare, unified};
 use crate::commands::flag;
 use crate::flags::Invocation;
-use crate::project::engine::{Engine, Renderers};
+use crate::project::engine::{RenderSettings, Renderers};
 use crate::project::findings::Findings;
 use crate::project::inputs::{self, Inputs};
 use crate::project::pool;
 use crate::project::progress::Progress;
-use crate::project::{self, Project, series};
+use crate::project::{self, LoadedProject, series};
 use crate::{host, limits, report, write};
 
 /// Builds as the flags request. Returns the exit code.
@@ -42,7 +42,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     };
     let targets: Vec<&Target> =
         targets.into_iter().filter(|target| shard.is_none_or(|shard| shard.contains(&target.name))).collect();
-    let engine = Engine {
+    let engine = RenderSettings {
         program: program.to_owned(),
         rendering,
         sources: Arc::clone(sources),
@@ -134,10 +134,10 @@ pub struct Built {
 
 /// Renders a target and compares the output with its directory.
 pub fn build(
-    engine: &Engine,
+    engine: &RenderSettings,
     renderers: &mut Renderers,
     inputs: &Inputs<'_>,
-    project: &Project,
+    project: &LoadedProject,
     target: &Target,
     mode: Mode,
 ) -> Built {
@@ -166,7 +166,12 @@ pub fn build(
 }
 
 /// The problem with an output directory that must not be replaced: it is a link or a file, or contains inputs.
-fn refused_output(project: &Project, target: &Target, output: &Placed<String>, directory: &str) -> Option<Diagnostic> {
+fn refused_output(
+    project: &LoadedProject,
+    target: &Target,
+    output: &Placed<String>,
+    directory: &str,
+) -> Option<Diagnostic> {
     let metadata = fs::symlink_metadata(directory).ok()?;
     if metadata.is_symlink() || !metadata.is_dir() {
         let what = if metadata.is_symlink() { "a symbolic link" } else { "a file" };
@@ -190,7 +195,7 @@ fn refused_output(project: &Project, target: &Target, output: &Placed<String>, d
 
 /// Writes, compares or prints the output of a target. Counts targets and changed directories.
 fn finish(
-    project: &Project,
+    project: &LoadedProject,
     target: &Target,
     built: Built,
     mode: Mode,
@@ -243,7 +248,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// The targets that the operands select.
-pub fn chosen<'a>(project: &'a Project, words: &[String]) -> Result<Vec<&'a Target>, Box<Diagnostic>> {
+pub fn chosen<'a>(project: &'a LoadedProject, words: &[String]) -> Result<Vec<&'a Target>, Box<Diagnostic>> {
     if project.file.targets.is_empty() {
         let message = format!("{} has no targets", project.path());
         let hint = "add targets: {dev: {output: out/dev}}";

@@ -10,7 +10,7 @@ use ytterby_project::select;
 
 use crate::commands::flag;
 use crate::flags::Invocation;
-use crate::project::engine::Engine;
+use crate::project::engine::RenderSettings;
 use crate::project::inputs::Inputs;
 use crate::read::{self, Stdin, Symlinks};
 use crate::{kubernetes, project, render};
@@ -63,8 +63,13 @@ fn of_project(
     // A project without targets counts as one target.
     let selected = if project.file.targets.is_empty() { vec![&project.file.base] } else { selected };
     let inputs = Inputs::new(&project.file, &project.root, flags, rendering, sources);
-    let engine =
-        Engine { program: program.to_owned(), rendering, sources: sources.clone(), reached: None, find_causes: true };
+    let engine = RenderSettings {
+        program: program.to_owned(),
+        rendering,
+        sources: sources.clone(),
+        reached: None,
+        find_causes: true,
+    };
     let mut targets = Vec::new();
     for target in selected {
         match inputs.job(target, &project.base, ytterby::OutputForm::default()) {

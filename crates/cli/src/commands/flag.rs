@@ -2,58 +2,64 @@
 //!
 //! Where flags of the same name differ between commands, the constant's name begins with the command's name.
 
-use crate::flags::{List, Switch, Text, Values};
+use crate::flags::{FlagValues, ListFlag, Switch, TextFlag};
 
-pub const FILE: List = List::new(
+pub const FILE: ListFlag = ListFlag::new(
     "file",
     "path",
     "Input: a file, a directory, an HTTP(S) URL, or - for standard input; name=path gives it another name",
 )
 .short('f')
-.offers(Values::Files);
+.offers(FlagValues::Files);
 
-pub const FILE_MARK: List = List::new(
+pub const FILE_MARK: ListFlag = ListFlag::new(
     "file-mark",
     "path:key=value",
     "Change how matching files are treated: path, type, exclude, for-output, exclusive-for-output",
 );
 
-pub const ALLOW_SYMLINK_DESTINATION: List =
-    List::commas("allow-symlink-destination", "path", "Follow symbolic links to this path or below it")
-        .offers(Values::Files);
+pub const ALLOW_SYMLINK_DESTINATION: ListFlag =
+    ListFlag::commas("allow-symlink-destination", "path", "Follow symbolic links to this path or below it")
+        .offers(FlagValues::Files);
 
 pub const DANGEROUS_ALLOW_ALL_SYMLINK_DESTINATIONS: Switch =
     Switch::new("dangerous-allow-all-symlink-destinations", "Follow all symbolic links");
 
-pub const DATA_VALUE: List =
-    List::new("data-value", "key=text", "Set one data value to a string: db.name=prod").short('v').offers(Values::Keys);
+pub const DATA_VALUE: ListFlag =
+    ListFlag::new("data-value", "key=text", "Set one data value to a string: db.name=prod")
+        .short('v')
+        .offers(FlagValues::Keys);
 
-pub const DATA_VALUE_YAML: List =
-    List::new("data-value-yaml", "key=yaml", "Set one data value to YAML: db.port=5432").offers(Values::Keys);
+pub const DATA_VALUE_YAML: ListFlag =
+    ListFlag::new("data-value-yaml", "key=yaml", "Set one data value to YAML: db.port=5432").offers(FlagValues::Keys);
 
-pub const DATA_VALUE_FILE: List =
-    List::new("data-value-file", "key=path", "Set one data value to the content of a file").offers(Values::KeysOfFiles);
+pub const DATA_VALUE_FILE: ListFlag =
+    ListFlag::new("data-value-file", "key=path", "Set one data value to the content of a file")
+        .offers(FlagValues::KeysOfFiles);
 
-pub const DATA_VALUES_FILE: List =
-    List::new("data-values-file", "path", "Set data values from plain YAML files").offers(Values::Files);
+pub const DATA_VALUES_FILE: ListFlag =
+    ListFlag::new("data-values-file", "path", "Set data values from plain YAML files").offers(FlagValues::Files);
 
-pub const DATA_VALUES_ENV: List =
-    List::new("data-values-env", "prefix", "Set data values from environment variables, as strings: PREFIX_db__name");
+pub const DATA_VALUES_ENV: ListFlag = ListFlag::new(
+    "data-values-env",
+    "prefix",
+    "Set data values from environment variables, as strings: PREFIX_db__name",
+);
 
-pub const DATA_VALUES_ENV_YAML: List =
-    List::new("data-values-env-yaml", "prefix", "Set data values from environment variables, read as YAML");
+pub const DATA_VALUES_ENV_YAML: ListFlag =
+    ListFlag::new("data-values-env-yaml", "prefix", "Set data values from environment variables, read as YAML");
 
 pub const DATA_VALUE_COERCE: Switch = Switch::new(
     "data-value-coerce",
     "Convert strings from flags and the environment to the types that the schema declares",
 );
 
-pub const DIAGNOSTICS: Text =
-    Text::new("diagnostics", "format", "Report problems as text, rich, json, sarif, github, gitlab or junit")
-        .offers(Values::OneOf(&["text", "rich", "json", "sarif", "github", "gitlab", "junit"]));
+pub const DIAGNOSTICS: TextFlag =
+    TextFlag::new("diagnostics", "format", "Report problems as text, rich, json, sarif, github, gitlab or junit")
+        .offers(FlagValues::OneOf(&["text", "rich", "json", "sarif", "github", "gitlab", "junit"]));
 
-pub const COLOR: Text = Text::new("color", "when", "Colour reports: auto, always or never")
-    .offers(Values::OneOf(&["auto", "always", "never"]));
+pub const COLOR: TextFlag = TextFlag::new("color", "when", "Colour reports: auto, always or never")
+    .offers(FlagValues::OneOf(&["auto", "always", "never"]));
 
 pub const STRICT: Switch = Switch::new("strict", "Accept only the strict subset of YAML").short('s');
 
@@ -67,7 +73,7 @@ pub const DEBUG: Switch = Switch::new("debug", "Show debug output");
 
 pub const FILES_INSPECT: Switch = Switch::new("files-inspect", "List the input files, and stop");
 
-pub const BULK_IN: Text = Text::new("bulk-in", "json", "Read the input files from this JSON instead");
+pub const BULK_IN: TextFlag = TextFlag::new("bulk-in", "json", "Read the input files from this JSON instead");
 
 pub const DATA_VALUES_INSPECT: Switch = Switch::new("data-values-inspect", "Show the final data values, and stop");
 
@@ -77,8 +83,8 @@ pub const DATA_VALUES_SCHEMA_INSPECT: Switch =
 pub const SCHEMA_INSPECT: Switch =
     Switch::new("schema-inspect", "Show the schema as a list of all fields, unless --output names another format");
 
-pub const LIBRARY: List =
-    List::new("library", "name", "Inspect this library instead of the root; repeat it for a nested library");
+pub const LIBRARY: ListFlag =
+    ListFlag::new("library", "name", "Inspect this library instead of the root; repeat it for a nested library");
 
 pub const ALL_ERRORS: Switch =
     Switch::new("all-errors", "Report all wrong data values, not only those of the first input");
@@ -95,91 +101,97 @@ pub const DATA_VALUE_SCHEMA_DISABLE_VALIDATION: Switch =
 pub const OUTPUT_DISABLE_VALIDATION: Switch =
     Switch::new("output-disable-validation", "Skip the validation of output documents");
 
-pub const KUBERNETES_VERSION: Text =
-    Text::new("kubernetes", "version", "Check documents as the API server of this version does: 1.24 to 1.36, or off")
-        .offers(Values::OneOf(&[
-            "1.36", "1.35", "1.34", "1.33", "1.32", "1.31", "1.30", "1.29", "1.28", "1.27", "1.26", "1.25", "1.24",
-            "off",
-        ]));
+pub const KUBERNETES_VERSION: TextFlag = TextFlag::new(
+    "kubernetes",
+    "version",
+    "Check documents as the API server of this version does: 1.24 to 1.36, or off",
+)
+.offers(FlagValues::OneOf(&[
+    "1.36", "1.35", "1.34", "1.33", "1.32", "1.31", "1.30", "1.29", "1.28", "1.27", "1.26", "1.25", "1.24", "off",
+]));
 
-pub const KUBERNETES_SCHEMA: List = List::new(
+pub const KUBERNETES_SCHEMA: ListFlag = ListFlag::new(
     "kubernetes-schema",
     "path",
     "More schemas: CRDs, policies, an OpenAPI document, a directory, a URL or a URL template",
 )
-.offers(Values::Files);
+.offers(FlagValues::Files);
 
-pub const KUBERNETES_UNKNOWN: Text =
-    Text::new("kubernetes-unknown", "mode", "What to do with unknown kinds: ignore, warn or error")
-        .offers(Values::OneOf(&["ignore", "warn", "error"]));
+pub const KUBERNETES_UNKNOWN: TextFlag =
+    TextFlag::new("kubernetes-unknown", "mode", "What to do with unknown kinds: ignore, warn or error")
+        .offers(FlagValues::OneOf(&["ignore", "warn", "error"]));
 
-pub const SKIP: List = List::commas("skip", "kind", "Do not check these kinds: Secret, apps/v1/Deployment");
+pub const SKIP: ListFlag = ListFlag::commas("skip", "kind", "Do not check these kinds: Secret, apps/v1/Deployment");
 
 pub const STDIO: Switch = Switch::new("stdio", "Use standard input and output: the default");
 
-pub const VALIDATE_OUTPUT: Text =
-    Text::new("output", "format", "Write a result for each resource: text, json, junit, tap or sarif")
+pub const VALIDATE_OUTPUT: TextFlag =
+    TextFlag::new("output", "format", "Write a result for each resource: text, json, junit, tap or sarif")
         .short('o')
-        .offers(Values::OneOf(&["text", "json", "junit", "tap", "sarif"]));
+        .offers(FlagValues::OneOf(&["text", "json", "junit", "tap", "sarif"]));
 
 pub const SUMMARY: Switch = Switch::new("summary", "Count resources at the end");
 
 pub const VERBOSE: Switch = Switch::new("verbose", "With --output, also list valid and skipped resources");
 
-pub const COMPAT: Text =
-    Text::new("compat", "version", "Behave exactly like this version of ytt: 0.49 to 0.55, or off")
-        .offers(Values::OneOf(&["0.49", "0.55", "off"]));
+pub const COMPAT: TextFlag =
+    TextFlag::new("compat", "version", "Behave exactly like this version of ytt: 0.49 to 0.55, or off")
+        .offers(FlagValues::OneOf(&["0.49", "0.55", "off"]));
 
-pub const LIMIT_TIME: Text =
-    Text::new("limit-time", "time", "Processor time: 500ms, 10s, 2m or none; by default 10s plus 1s per MB of input");
+pub const LIMIT_TIME: TextFlag = TextFlag::new(
+    "limit-time",
+    "time",
+    "Processor time: 500ms, 10s, 2m or none; by default 10s plus 1s per MB of input",
+);
 
-pub const LIMIT_MEMORY: Text =
-    Text::new("limit-memory", "size", "Memory: 400MiB, 2GiB or none; by default 1GiB plus 64 times the input");
+pub const LIMIT_MEMORY: TextFlag =
+    TextFlag::new("limit-memory", "size", "Memory: 400MiB, 2GiB or none; by default 1GiB plus 64 times the input");
 
-pub const LIMIT_STEPS: Text =
-    Text::new("limit-steps", "count", "Number of loop iterations and function calls; by default none");
+pub const LIMIT_STEPS: TextFlag =
+    TextFlag::new("limit-steps", "count", "Number of loop iterations and function calls; by default none");
 
-pub const LIMIT_OUTPUT: Text =
-    Text::new("limit-output", "size", "Size of the output, print() included; by default 1GiB");
+pub const LIMIT_OUTPUT: TextFlag =
+    TextFlag::new("limit-output", "size", "Size of the output, print() included; by default 1GiB");
 
-pub const LIMIT_DEPTH: Text = Text::new("limit-depth", "count", "Depth of nested calls; by default 200000");
+pub const LIMIT_DEPTH: TextFlag = TextFlag::new("limit-depth", "count", "Depth of nested calls; by default 200000");
 
-pub const OUTPUT: List = List::commas("output", "type", "Write documents as yaml, json, pos or yaml+source; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown, html or values")
+pub const OUTPUT: ListFlag = ListFlag::commas("output", "type", "Write documents as yaml, json, pos or yaml+source; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown, html or values")
     .short('o')
-    .offers(Values::OneOf(ytterby::OutputTypes::NAMES));
+    .offers(FlagValues::OneOf(ytterby::OutputTypes::NAMES));
 
-pub const OUTPUT_FILES: Text =
-    Text::new("output-files", "directory", "Write output files to this directory").offers(Values::Directories);
+pub const OUTPUT_FILES: TextFlag =
+    TextFlag::new("output-files", "directory", "Write output files to this directory").offers(FlagValues::Directories);
 
-pub const DANGEROUS_EMPTIED_OUTPUT_DIRECTORY: Text = Text::new(
+pub const DANGEROUS_EMPTIED_OUTPUT_DIRECTORY: TextFlag = TextFlag::new(
     "dangerous-emptied-output-directory",
     "directory",
     "Write output files to this directory and delete everything else in it",
 )
-.offers(Values::Directories);
+.offers(FlagValues::Directories);
 
-pub const SOURCE_MAP: Text =
-    Text::new("source-map", "file", "Write the origin of each line of the output to this file, as JSON")
-        .offers(Values::Files);
+pub const SOURCE_MAP: TextFlag =
+    TextFlag::new("source-map", "file", "Write the origin of each line of the output to this file, as JSON")
+        .offers(FlagValues::Files);
 
 pub const BULK_OUT: Switch = Switch::new("bulk-out", "Write output files as JSON to standard output");
 
-pub const PROFILE: Text = Text::optional(
+pub const PROFILE: TextFlag = TextFlag::optional(
     "profile",
     "format",
     "Show what the run spent time, steps and memory on, as text, json, a trace for Chrome and Perfetto, or a flame graph",
 )
-.offers(Values::OneOf(&["text", "json", "trace", "flame"]));
+.offers(FlagValues::OneOf(&["text", "json", "trace", "flame"]));
 
-pub const PROFILE_FILE: Text =
-    Text::new("profile-file", "file", "Write the profile to this file instead of standard error").offers(Values::Files);
+pub const PROFILE_FILE: TextFlag =
+    TextFlag::new("profile-file", "file", "Write the profile to this file instead of standard error")
+        .offers(FlagValues::Files);
 
 pub const VERSION: Switch = Switch::new("version", "Show the version");
 
-pub const FMT_FILE: List =
-    List::new("file", "path", "Input: a file, a directory, an HTTP(S) URL, or - for standard input")
+pub const FMT_FILE: ListFlag =
+    ListFlag::new("file", "path", "Input: a file, a directory, an HTTP(S) URL, or - for standard input")
         .short('f')
-        .offers(Values::Files);
+        .offers(FlagValues::Files);
 
 pub const FMT_CHECK: Switch =
     Switch::new("check", "List files that are not formatted, and exit with 1 if there are any");
@@ -188,80 +200,84 @@ pub const WRITE: Switch = Switch::new("write", "Format files in place, and list 
 
 pub const FMT_DIFF: Switch = Switch::new("diff", "Show what would change");
 
-pub const SHARD: Text = Text::new("shard", "I/N", "Do one of N equal parts of the work, I from 1 to N");
+pub const SHARD: TextFlag = TextFlag::new("shard", "I/N", "Do one of N equal parts of the work, I from 1 to N");
 
-pub const JOBS: Text = Text::new("jobs", "N", "Use this many threads; all cores by default").short('j');
+pub const JOBS: TextFlag = TextFlag::new("jobs", "N", "Use this many threads; all cores by default").short('j');
 
 pub const BUILD_CHECK: Switch = Switch::new("check", "Write nothing, and exit with 1 if a directory is not up to date");
 
 pub const BUILD_DIFF: Switch = Switch::new("diff", "Write nothing, and show what would change");
 
-pub const FILTER: Text = Text::new("filter", "text", "Run only tests whose name contains this text");
+pub const FILTER: TextFlag = TextFlag::new("filter", "text", "Run only tests whose name contains this text");
 
 pub const UPDATE: Switch = Switch::new("update", "Write snapshots that are different or missing");
 
-pub const FORMAT: Text = Text::new("format", "format", "Report as text, junit, github or json")
-    .offers(Values::OneOf(&["text", "junit", "github", "json"]));
+pub const FORMAT: TextFlag = TextFlag::new("format", "format", "Report as text, junit, github or json")
+    .offers(FlagValues::OneOf(&["text", "junit", "github", "json"]));
 
-pub const COVERAGE: Text = Text::optional(
+pub const COVERAGE: TextFlag = TextFlag::optional(
     "coverage",
     "format",
     "Show what no test reached, as text or lcov: lines of templates, data values, rules, overlays",
 )
-.offers(Values::OneOf(&["text", "lcov"]));
+.offers(FlagValues::OneOf(&["text", "lcov"]));
 
-pub const IGNORE: List = List::commas("ignore", "id", "Leave out findings with this id: lint/unused-value");
+pub const IGNORE: ListFlag = ListFlag::commas("ignore", "id", "Leave out findings with this id: lint/unused-value");
 
-pub const DENY: Text =
-    Text::new("deny", "what", "Fail on warnings as well: --deny warnings").offers(Values::OneOf(&["warnings"]));
+pub const DENY: TextFlag =
+    TextFlag::new("deny", "what", "Fail on warnings as well: --deny warnings").offers(FlagValues::OneOf(&["warnings"]));
 
 pub const FIX: Switch = Switch::new("fix", "Apply all safe fixes");
 
 pub const CHECK_DIFF: Switch = Switch::new("diff", "Show the safe fixes and change nothing");
 
-pub const CHECK_FILE: List = List::new(
+pub const CHECK_FILE: ListFlag = ListFlag::new(
     "file",
     "path",
     "Check these files instead of the targets of a project: a file, a directory, a URL, or - for standard input",
 )
 .short('f')
-.offers(Values::Files);
+.offers(FlagValues::Files);
 
-pub const COUNT: Text = Text::new("count", "number", "Number of documents; by default 20, with --check 200");
+pub const COUNT: TextFlag = TextFlag::new("count", "number", "Number of documents; by default 20, with --check 200");
 
-pub const SEED: Text =
-    Text::new("seed", "number", "Seed for random choices; the same seed gives the same documents; by default 0");
+pub const SEED: TextFlag =
+    TextFlag::new("seed", "number", "Seed for random choices; the same seed gives the same documents; by default 0");
 
 pub const GEN_CHECK: Switch =
     Switch::new("check", "Render each document; print the smallest values that fail, and exit with 1");
 
-pub const GEN_OUTPUT: Text =
-    Text::new("output", "type", "Write documents as yaml or json").short('o').offers(Values::OneOf(&["yaml", "json"]));
+pub const GEN_OUTPUT: TextFlag = TextFlag::new("output", "type", "Write documents as yaml or json")
+    .short('o')
+    .offers(FlagValues::OneOf(&["yaml", "json"]));
 
-pub const IMPACT: List =
-    List::new("impact", "value", "Show which nodes of the output change if this data value changes");
+pub const IMPACT: ListFlag =
+    ListFlag::new("impact", "value", "Show which nodes of the output change if this data value changes");
 
-pub const TARGET: Text = Text::new("target", "name", "Explain this target of the project; the first one by default");
+pub const TARGET: TextFlag =
+    TextFlag::new("target", "name", "Explain this target of the project; the first one by default");
 
-pub const EXPLAIN_OUTPUT: Text =
-    Text::new("output", "type", "Write answers as text or json").short('o').offers(Values::OneOf(&["text", "json"]));
+pub const EXPLAIN_OUTPUT: TextFlag = TextFlag::new("output", "type", "Write answers as text or json")
+    .short('o')
+    .offers(FlagValues::OneOf(&["text", "json"]));
 
-pub const FROM: Text =
-    Text::new("from", "kind", "What FILE contains: schema (the default), or values from which to infer a schema")
-        .offers(Values::OneOf(&["schema", "values"]));
+pub const FROM: TextFlag =
+    TextFlag::new("from", "kind", "What FILE contains: schema (the default), or values from which to infer a schema")
+        .offers(FlagValues::OneOf(&["schema", "values"]));
 
-pub const IMPORT_NAME: Text = Text::new(
+pub const IMPORT_NAME: TextFlag = TextFlag::new(
     "name",
     "name",
     "The schema of an OpenAPI document, the version of a CRD, or the definition of a JSON Schema",
 );
 
-pub const DIFF_OUTPUT: Text =
-    Text::new("output", "type", "Write changes as text or json").short('o').offers(Values::OneOf(&["text", "json"]));
+pub const DIFF_OUTPUT: TextFlag = TextFlag::new("output", "type", "Write changes as text or json")
+    .short('o')
+    .offers(FlagValues::OneOf(&["text", "json"]));
 
-pub const FAIL_ON: Text =
-    Text::new("fail-on", "kind", "Exit with 1 on changes of this kind or larger: major, minor or patch")
-        .offers(Values::OneOf(&["major", "minor", "patch"]));
+pub const FAIL_ON: TextFlag =
+    TextFlag::new("fail-on", "kind", "Exit with 1 on changes of this kind or larger: major, minor or patch")
+        .offers(FlagValues::OneOf(&["major", "minor", "patch"]));
 
 pub const NO_DESCRIPTIONS: Switch = Switch::new("no-descriptions", "Offer words without descriptions");
 

@@ -23,13 +23,13 @@ const OFFERED: usize = 500;
 const STACK: usize = 64 << 20;
 
 /// A dotted key and its description.
-pub struct Key {
+pub struct ValueKey {
     pub path: String,
     pub description: String,
 }
 
 /// The keys that the schema in these files (arguments of `--file`) declares, in its order.
-pub fn of_schema(files: Vec<String>, marks: Vec<String>) -> Vec<Key> {
+pub fn of_schema(files: Vec<String>, marks: Vec<String>) -> Vec<ValueKey> {
     let files: Vec<String> = files.into_iter().filter_map(|file| readable(&file)).collect();
     if files.is_empty() {
         return Vec::new();
@@ -55,7 +55,7 @@ fn readable(argument: &str) -> Option<String> {
     (kind.is_file() || kind.is_dir()).then_some(argument)
 }
 
-fn find(files: &[String], file_marks: Vec<String>) -> Option<Vec<Key>> {
+fn find(files: &[String], file_marks: Vec<String>) -> Option<Vec<ValueKey>> {
     let symlinks = Symlinks { allow_all: false, allowed: Vec::new() };
     let files = read::list(files, &symlinks, &Stdin::default()).ok()?;
     let limits = Limits { steps: Some(STEPS), ..Limits::default() };
@@ -76,7 +76,7 @@ fn find(files: &[String], file_marks: Vec<String>) -> Option<Vec<Key>> {
             let description = field.description.unwrap_or_default();
             let first_line = description.lines().next().unwrap_or_default().replace('\t', " ");
             let description = if first_line.is_empty() { field.type_name } else { first_line };
-            keys.push(Key { path: field.path, description });
+            keys.push(ValueKey { path: field.path, description });
         }
         if keys.len() >= OFFERED {
             break;

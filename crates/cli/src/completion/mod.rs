@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use ytterby_diag::{Failure, Id};
 
-use crate::flags::{Command, Flag, FlagKind, PartialLine, Values, read_line};
+use crate::flags::{Command, Flag, FlagKind, FlagValues, PartialLine, read_line};
 
 pub use self::scripts::script;
 
@@ -93,13 +93,13 @@ fn values(line: &PartialLine, flag: &Flag, current: &str) -> Completions {
     };
     let (choices, files): (&[&str], Files) = match flag.values {
         _ if flag.kind == FlagKind::Bool => (&["true", "false"], Files::None),
-        Values::Free => (&[], Files::None),
-        Values::Files => (&[], Files::Any),
-        Values::Directories => (&[], Files::Directories),
-        Values::OneOf(choices) => (choices, Files::None),
-        Values::Keys | Values::KeysOfFiles if !current.contains('=') => return keys(line, flag, current),
-        Values::Keys => (&[], Files::None),
-        Values::KeysOfFiles => (&[], Files::Any),
+        FlagValues::Free => (&[], Files::None),
+        FlagValues::Files => (&[], Files::Any),
+        FlagValues::Directories => (&[], Files::Directories),
+        FlagValues::OneOf(choices) => (choices, Files::None),
+        FlagValues::Keys | FlagValues::KeysOfFiles if !current.contains('=') => return keys(line, flag, current),
+        FlagValues::Keys => (&[], Files::None),
+        FlagValues::KeysOfFiles => (&[], Files::Any),
     };
     let chosen = choices.iter().filter(|choice| choice.starts_with(last));
     let candidates =
@@ -119,7 +119,7 @@ fn keys(line: &PartialLine, flag: &Flag, current: &str) -> Completions {
         keys.map(|key| Candidate { word: format!("{}=", key.path), description: key.description.into() }).collect();
     let files = match flag.values {
         _ if !candidates.is_empty() => Files::NoneAndNoBlank,
-        Values::KeysOfFiles => Files::Any,
+        FlagValues::KeysOfFiles => Files::Any,
         _ => Files::None,
     };
     Completions { candidates, files }

@@ -56,7 +56,7 @@ pub struct Flag {
     /// Which values it accepts.
     pub kind: FlagKind,
     /// Values that a shell can offer.
-    pub values: Values,
+    pub values: FlagValues,
     /// One or two sentences for the help.
     pub help: &'static str,
 }
@@ -78,7 +78,7 @@ pub enum FlagKind {
 
 /// Values that a shell can offer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Values {
+pub enum FlagValues {
     /// Unknown to the shell.
     Free,
     /// Files and directories.
@@ -112,10 +112,10 @@ impl FlagKind {
 pub struct Switch(pub Flag);
 
 /// A typed flag with one value.
-pub struct Text(pub Flag);
+pub struct TextFlag(pub Flag);
 
 /// A typed flag with many values.
-pub struct List(pub Flag);
+pub struct ListFlag(pub Flag);
 
 impl Switch {
     /// A flag without short name.
@@ -124,37 +124,37 @@ impl Switch {
     }
 }
 
-impl Text {
+impl TextFlag {
     /// A flag without short name. `value` names its value in the help.
-    pub const fn new(name: &'static str, value: &'static str, help: &'static str) -> Text {
-        Text(Flag::new(name, FlagKind::Text(value), help))
+    pub const fn new(name: &'static str, value: &'static str, help: &'static str) -> TextFlag {
+        TextFlag(Flag::new(name, FlagKind::Text(value), help))
     }
 
     /// A flag whose value is optional.
-    pub const fn optional(name: &'static str, value: &'static str, help: &'static str) -> Text {
-        Text(Flag::new(name, FlagKind::Optional(value), help))
+    pub const fn optional(name: &'static str, value: &'static str, help: &'static str) -> TextFlag {
+        TextFlag(Flag::new(name, FlagKind::Optional(value), help))
     }
 
     /// The same flag with values that a shell can offer.
-    pub const fn offers(self, values: Values) -> Text {
-        Text(Flag { values, ..self.0 })
+    pub const fn offers(self, values: FlagValues) -> TextFlag {
+        TextFlag(Flag { values, ..self.0 })
     }
 }
 
-impl List {
+impl ListFlag {
     /// A flag that is repeated for each value.
-    pub const fn new(name: &'static str, value: &'static str, help: &'static str) -> List {
-        List(Flag::new(name, FlagKind::List(value), help))
+    pub const fn new(name: &'static str, value: &'static str, help: &'static str) -> ListFlag {
+        ListFlag(Flag::new(name, FlagKind::List(value), help))
     }
 
     /// A flag that also accepts several values separated by commas.
-    pub const fn commas(name: &'static str, value: &'static str, help: &'static str) -> List {
-        List(Flag::new(name, FlagKind::Commas(value), help))
+    pub const fn commas(name: &'static str, value: &'static str, help: &'static str) -> ListFlag {
+        ListFlag(Flag::new(name, FlagKind::Commas(value), help))
     }
 
     /// The same flag with values that a shell can offer.
-    pub const fn offers(self, values: Values) -> List {
-        List(Flag { values, ..self.0 })
+    pub const fn offers(self, values: FlagValues) -> ListFlag {
+        ListFlag(Flag { values, ..self.0 })
     }
 }
 
@@ -177,11 +177,11 @@ macro_rules! typed {
     )*};
 }
 
-typed!(Switch, Text, List);
+typed!(Switch, TextFlag, ListFlag);
 
 impl Flag {
     const fn new(name: &'static str, kind: FlagKind, help: &'static str) -> Flag {
-        Flag { name, short: None, kind, values: Values::Free, help }
+        Flag { name, short: None, kind, values: FlagValues::Free, help }
     }
 }
 

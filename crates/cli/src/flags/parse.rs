@@ -7,7 +7,7 @@ use ytterby_text::quote::quote;
 use ytterby_text::spelling;
 
 use super::csv;
-use super::{Command, Flag, FlagKind, List, Operands, Switch, Text, Values};
+use super::{Command, Flag, FlagKind, FlagValues, ListFlag, Operands, Switch, TextFlag};
 
 /// A successfully parsed command line.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Invocation {
     }
 
     /// The value of a flag; empty if absent.
-    pub fn text(&self, flag: &Text) -> &str {
+    pub fn text(&self, flag: &TextFlag) -> &str {
         match self.get(flag) {
             Some(Value::Text(text)) => text,
             _ => "",
@@ -51,12 +51,12 @@ impl Invocation {
     }
 
     /// The value of a flag; `None` if absent.
-    pub fn given(&self, flag: &Text) -> Option<&str> {
+    pub fn given(&self, flag: &TextFlag) -> Option<&str> {
         self.is_given(flag).then(|| self.text(flag))
     }
 
     /// All values of a flag.
-    pub fn list(&self, flag: &List) -> &[String] {
+    pub fn list(&self, flag: &ListFlag) -> &[String] {
         match self.get(flag) {
             Some(Value::List(values)) => values,
             _ => &[],
@@ -179,7 +179,7 @@ fn parse_long(
 /// The value of an optional flag without `=`.
 fn first_offer(flag: &Flag) -> &'static str {
     match flag.values {
-        Values::OneOf([first, ..]) => first,
+        FlagValues::OneOf([first, ..]) => first,
         _ => "",
     }
 }
@@ -387,9 +387,9 @@ mod tests {
 
     const STRICT: Switch = Switch::new("strict", "").short('s');
     const DEBUG: Switch = Switch::new("debug", "");
-    const FILE: List = List::new("file", "path", "").short('f');
-    const OUTPUT: List = List::commas("output", "type", "").short('o');
-    const BULK_IN: Text = Text::new("bulk-in", "json", "");
+    const FILE: ListFlag = ListFlag::new("file", "path", "").short('f');
+    const OUTPUT: ListFlag = ListFlag::commas("output", "type", "").short('o');
+    const BULK_IN: TextFlag = TextFlag::new("bulk-in", "json", "");
     const FLAGS: &[Flag] = &[STRICT.0, DEBUG.0, FILE.0, OUTPUT.0, BULK_IN.0];
 
     const GROUPS: &[Group] = &[Group { title: "", flags: FLAGS }];

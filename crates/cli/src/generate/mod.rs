@@ -9,7 +9,7 @@ use ytterby_diag::render::Rendering;
 use ytterby_diag::{Id, Sources};
 
 use crate::commands::flag;
-use crate::flags::{Invocation, Text};
+use crate::flags::{Invocation, TextFlag};
 use crate::project::one::{self, Unnamed};
 use crate::render::Inputs;
 use crate::{host, limits, report};
@@ -171,7 +171,7 @@ fn write(
 }
 
 /// The value of a flag as a whole number.
-fn number(flags: &Invocation, flag: &Text) -> Result<Option<u64>, Failure> {
+fn number(flags: &Invocation, flag: &TextFlag) -> Result<Option<u64>, Failure> {
     let Some(text) = flags.given(flag) else { return Ok(None) };
     let name = flag.name;
     text.parse().map(Some).map_err(|_| {

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::command::{flag_column, usages};
 use super::examples;
 use crate::commands::ROOT;
-use crate::flags::{Command, FlagKind, Group, Values};
+use crate::flags::{Command, FlagKind, FlagValues, Group};
 
 const HEAD: &str = "\
 # Commands and flags
@@ -91,7 +91,7 @@ fn push_group(out: &mut String, group: &Group) {
         };
         let _ = write!(out, "| `{}` | {kind} | {}.", flag_column(flag).trim(), cell(flag.help));
         match flag.values {
-            Values::OneOf(values) if values.iter().any(|value| !flag.help.contains(value)) => {
+            FlagValues::OneOf(values) if values.iter().any(|value| !flag.help.contains(value)) => {
                 let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
                 let _ = write!(out, " One of {}.", values.join(", "));
             }

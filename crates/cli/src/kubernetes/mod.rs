@@ -9,7 +9,7 @@ mod schemas;
 mod validate;
 
 use ytterby_diag::{Diagnostic, Failure, Id};
-use ytterby_kubernetes::{Options, Unknown, Version};
+use ytterby_kubernetes::{CheckOptions, Unknown, Version};
 
 use crate::commands::flag;
 use crate::flags::Invocation;
@@ -18,7 +18,7 @@ pub use rendered::{check_of, output_check, plain_check};
 pub use validate::run;
 
 /// The options shared by all commands with this check.
-fn options(flags: &Invocation, version: &str) -> Result<Options, Failure> {
+fn options(flags: &Invocation, version: &str) -> Result<CheckOptions, Failure> {
     let version = self::version(version)?;
     let unknown = match flags.text(&flag::KUBERNETES_UNKNOWN) {
         "" | "warn" => Unknown::Warn,
@@ -29,7 +29,7 @@ fn options(flags: &Invocation, version: &str) -> Result<Options, Failure> {
             return Err(Diagnostic::error(Id::FLAG_VALUE, text).into());
         }
     };
-    Ok(Options { version, unknown, skip: flags.list(&flag::SKIP).to_vec() })
+    Ok(CheckOptions { version, unknown, skip: flags.list(&flag::SKIP).to_vec() })
 }
 
 /// Parses a version of Kubernetes.

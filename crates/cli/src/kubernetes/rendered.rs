@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ytterby::{OutputCheck, OutputContent, OutputDocuments, OutputRef};
 use ytterby_diag::{Diagnostic, Failure, Path, Pos, Sources, Step};
 use ytterby_kubernetes::{
-    Document, Fault, FaultKind, MAX_DEPTH, MapEntry, Node, Options, SharedStr, Unknown, Value, key_text, types_of,
+    CheckOptions, Fault, FaultKind, MAX_DEPTH, Manifest, MapEntry, Node, SharedStr, Unknown, Value, key_text, types_of,
 };
 use ytterby_yaml::Scalar;
 
@@ -43,7 +43,7 @@ pub fn plain_check(
     locations: &[String],
     sources: &Arc<Sources>,
 ) -> Result<Arc<dyn OutputCheck>, Failure> {
-    let options = Options { version: super::version(version)?, unknown: Unknown::Warn, skip: Vec::new() };
+    let options = CheckOptions { version: super::version(version)?, unknown: Unknown::Warn, skip: Vec::new() };
     Ok(Arc::new(KubernetesCheck { schemas: schemas::load(locations, options, sources)? }))
 }
 
@@ -60,7 +60,7 @@ impl OutputCheck for KubernetesCheck {
 
     fn check(&self, documents: &OutputDocuments<'_>) -> Vec<Diagnostic> {
         let mut reader = NodeConverter::default();
-        let documents: Vec<Document> = documents.iter().filter_map(|node| reader.document(node)).collect();
+        let documents: Vec<Manifest> = documents.iter().filter_map(|node| reader.document(node)).collect();
         let mut schemas = self.schemas.clone();
         for document in &documents {
             // Custom resource definitions in the output describe other documents of it.
@@ -83,7 +83,7 @@ struct NodeConverter {
 
 impl NodeConverter {
     /// A document; empty ones are none.
-    fn document(&mut self, node: OutputRef<'_>) -> Option<Document> {
+    fn document(&mut self, node: OutputRef<'_>) -> Option<Manifest> {
         let mut root = self.node(node);
         if root.is_null() && self.faults.is_empty() {
             return None;
@@ -92,7 +92,7 @@ impl NodeConverter {
         if let Some(first) = root.entries().first().filter(|first| first.node.pos.is_known()) {
             root.pos = first.node.pos;
         }
-        Some(Document { root: Arc::new(root), faults: std::mem::take(&mut self.faults) })
+        Some(Manifest { root: Arc::new(root), faults: std::mem::take(&mut self.faults) })
     }
 
     fn node(&mut self, node: OutputRef<'_>) -> Node {

@@ -8,7 +8,7 @@ use ytterby_text::Str;
 
 use ytterby::InputFile;
 use ytterby_diag::{Diagnostic, Failure, Id, Source, Sources};
-use ytterby_kubernetes::{Added, Catalog, Gvk, Node, Options, documents, expand, is_template, layouts};
+use ytterby_kubernetes::{Added, Catalog, CheckOptions, Gvk, Node, documents, expand, is_template, layouts};
 use ytterby_yaml::{ReadOptions, parse};
 
 use crate::read::{self, Stdin, Symlinks};
@@ -22,7 +22,7 @@ pub(super) struct Schemas {
 }
 
 /// Reads all locations given by `--kubernetes-schema`.
-pub(super) fn load(locations: &[String], options: Options, sources: &Arc<Sources>) -> Result<Schemas, Failure> {
+pub(super) fn load(locations: &[String], options: CheckOptions, sources: &Arc<Sources>) -> Result<Schemas, Failure> {
     let mut schemas = Schemas { catalog: Catalog::new(options), templates: Vec::new(), asked: HashSet::new() };
     for location in locations {
         if is_template(location) {

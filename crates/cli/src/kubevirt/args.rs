@@ -10,7 +10,7 @@ use ytterby_kubevirt::parameters::Parameters;
 use super::flag;
 use super::{Failure, usage};
 use crate::commands::flag::DIAGNOSTICS;
-use crate::flags::{Invocation, Text};
+use crate::flags::{Invocation, TextFlag};
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -36,7 +36,7 @@ pub(super) enum FieldValidation {
 
 /// Checked flags and operands. Flags that a command does not have get their defaults.
 #[derive(Debug, Default)]
-pub(super) struct Args {
+pub(super) struct KubevirtArgs {
     pub files: Vec<String>,
     pub templates: Vec<String>,
     pub instancetypes: Vec<String>,
@@ -51,10 +51,10 @@ pub(super) struct Args {
     pub name: Option<String>,
 }
 
-impl Args {
+impl KubevirtArgs {
     /// Reads the flags of a command.
-    pub(super) fn read(flags: &Invocation) -> Result<Args, Failure> {
-        let args = Args {
+    pub(super) fn read(flags: &Invocation) -> Result<KubevirtArgs, Failure> {
+        let args = KubevirtArgs {
             files: flags.list(&flag::FILE).iter().chain(&flags.operands).cloned().collect(),
             templates: flags.list(&flag::TEMPLATE).to_vec(),
             instancetypes: flags.list(&flag::INSTANCETYPE).to_vec(),
@@ -119,7 +119,7 @@ pub(super) fn is_compat(flags: &Invocation) -> Result<bool, Failure> {
 }
 
 /// The meaning of a flag's value; `None` if it was not given.
-pub(super) fn one_of<T: Copy>(flags: &Invocation, flag: &Text, known: &[(&str, T)]) -> Result<Option<T>, Failure> {
+pub(super) fn one_of<T: Copy>(flags: &Invocation, flag: &TextFlag, known: &[(&str, T)]) -> Result<Option<T>, Failure> {
     let Some(given) = flags.given(flag) else { return Ok(None) };
     if let Some((_, meaning)) = known.iter().find(|(text, _)| *text == given) {
         return Ok(Some(*meaning));

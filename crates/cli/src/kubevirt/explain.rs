@@ -2,23 +2,23 @@
 
 use std::io::Write;
 
-use super::args::Args;
+use super::args::KubevirtArgs;
 use super::output::plain;
 use super::validate::{ABBREVIATED, is_abbreviated};
-use super::world::{Cache, Governed, World, place};
+use super::world::{Governed, LoadedInputs, RulesCache, place};
 use super::{BROKEN, Failure, Host, OK, UNREADABLE, usage};
 use ytterby_diag::Id;
 use ytterby_kubevirt::evaluate::{evaluate, untried};
 use ytterby_kubevirt::explain::sentences;
 
 pub(super) fn run(
-    args: &Args,
+    args: &KubevirtArgs,
     host: &dyn Host,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> Result<i32, Failure> {
-    let world = World::load(args, host)?;
-    let mut cache = Cache::default();
+    let world = LoadedInputs::load(args, host)?;
+    let mut cache = RulesCache::default();
     let mut code = OK;
     let mut explained = 0;
     for file in &world.files {

@@ -9,13 +9,13 @@ use std::io::{self, Write};
 
 use ytterby_text::cel;
 
-use super::args::Args;
+use super::args::KubevirtArgs;
 use super::load::LoadedFile;
-use super::world::{World, place};
+use super::world::{LoadedInputs, place};
 use super::{BROKEN, Failure, Host, OK, UNREADABLE, usage};
 use ytterby_diag::Id;
 use ytterby_kubevirt::cel::{Exported, Refused, Validation, export};
-use ytterby_kubevirt::objects::{Annotation, Objects};
+use ytterby_kubevirt::objects::{Objects, RulesAnnotation};
 use ytterby_kubevirt::select::SKIP;
 use ytterby_kubevirt::selection::{Carried, selection};
 use ytterby_kubevirt::value::quoted;
@@ -28,7 +28,7 @@ const SUFFIXES: usize = 16;
 
 /// Rules with the same text, and the VMs that they apply to.
 struct Group<'a> {
-    annotation: &'a Annotation,
+    annotation: &'a RulesAnnotation,
     file: &'a LoadedFile,
     /// The name of the first object that has them.
     name: &'a str,
@@ -39,12 +39,12 @@ struct Group<'a> {
 }
 
 pub(super) fn run(
-    args: &Args,
+    args: &KubevirtArgs,
     host: &dyn Host,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> Result<i32, Failure> {
-    let world = World::load(args, host)?;
+    let world = LoadedInputs::load(args, host)?;
     let mut code = OK;
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut by_text: HashMap<&str, usize> = HashMap::new();
@@ -168,7 +168,12 @@ impl PolicyNames {
 }
 
 /// Reports rules that could not be exported.
-fn report(exported: &Exported, annotation: &Annotation, file: &LoadedFile, stderr: &mut dyn Write) -> io::Result<()> {
+fn report(
+    exported: &Exported,
+    annotation: &RulesAnnotation,
+    file: &LoadedFile,
+    stderr: &mut dyn Write,
+) -> io::Result<()> {
     for (left_out, word) in [(&exported.refused, "left out"), (&exported.ignored, "ignored")] {
         for Refused { rule, offset, reason } in left_out {
             writeln!(stderr, "{}: rule {rule} is {word}: {reason}", place(annotation, file, *offset))?;

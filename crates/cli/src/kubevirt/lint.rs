@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use super::args::{Args, OutputFormat};
+use super::args::{KubevirtArgs, OutputFormat};
 use super::load::LoadedFile;
 use super::output::{self, Issue, Level, counted, plain, xml};
 use super::report::Position;
 use super::validate::{ABBREVIATED, is_abbreviated};
-use super::world::{World, place};
+use super::world::{LoadedInputs, place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, usage, within_limits};
 use ytterby_diag::{Id, Pos, Sources};
 use ytterby_kubevirt::evaluate::{Status, evaluate};
 use ytterby_kubevirt::fix;
 use ytterby_kubevirt::lint::{LintSeverity, Linted, lint, unreadable};
-use ytterby_kubevirt::objects::{Annotation, Vm};
+use ytterby_kubevirt::objects::{RulesAnnotation, Vm};
 use ytterby_kubevirt::rules;
 use ytterby_kubevirt::value::quoted;
 use ytterby_yaml::Style;
@@ -29,12 +29,12 @@ struct LocatedFinding {
 }
 
 pub(super) fn run(
-    args: &Args,
+    args: &KubevirtArgs,
     host: &dyn Host,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> Result<i32, Failure> {
-    let mut world = World::load(args, host)?;
+    let mut world = LoadedInputs::load(args, host)?;
     if args.fix {
         let mut count = 0;
         for file in &world.files {
@@ -44,7 +44,7 @@ pub(super) fn run(
         if count == 0 || world.files.len() > 1 {
             writeln!(stderr, "{} made", counted(count, "change"))?;
         }
-        world = World::load(args, host)?;
+        world = LoadedInputs::load(args, host)?;
     }
     let mut found = Vec::new();
     let mut unreadable = false;
@@ -104,16 +104,16 @@ pub(super) fn run(
 }
 
 /// All annotations with rules of a file.
-fn annotations_of(file: &LoadedFile) -> Vec<&Annotation> {
+fn annotations_of(file: &LoadedFile) -> Vec<&RulesAnnotation> {
     let Ok(objects) = &file.objects else { return Vec::new() };
     let own = objects.vms.iter().filter_map(|vm| vm.rules.as_ref());
-    let mut all: Vec<&Annotation> = own.chain(objects.templates.iter().filter_map(|t| t.rules.as_ref())).collect();
+    let mut all: Vec<&RulesAnnotation> = own.chain(objects.templates.iter().filter_map(|t| t.rules.as_ref())).collect();
     all.sort_by_key(|annotation| annotation.key);
     all.dedup_by_key(|annotation| annotation.key);
     all
 }
 
-fn findings(annotation: &Annotation, file: &LoadedFile, found: &mut Vec<LocatedFinding>) -> Linted {
+fn findings(annotation: &RulesAnnotation, file: &LoadedFile, found: &mut Vec<LocatedFinding>) -> Linted {
     let linted = match annotation.readable() {
         Ok(text) => lint(text),
         Err(problem) => Linted { findings: vec![unreadable(&problem)], readable: false },
@@ -136,7 +136,7 @@ fn findings(annotation: &Annotation, file: &LoadedFile, found: &mut Vec<LocatedF
 }
 
 /// Reports rules of a template that its own VM violates.
-fn own_rules(vm: &Vm, file: &LoadedFile, world: &World, found: &mut Vec<LocatedFinding>) {
+fn own_rules(vm: &Vm, file: &LoadedFile, world: &LoadedInputs, found: &mut Vec<LocatedFinding>) {
     let enclosing = vm.template.and_then(|index| file.objects.as_ref().ok()?.templates[index].rules.as_ref());
     let Some(annotation) = vm.rules.as_ref().or(enclosing) else { return };
     let Ok(rules) = annotation.rules() else { return };
@@ -214,7 +214,7 @@ fn mend(file: &LoadedFile, host: &dyn Host, stderr: &mut dyn Write) -> Result<us
 fn write(
     found: &[LocatedFinding],
     annotations: usize,
-    args: &Args,
+    args: &KubevirtArgs,
     sources: &Sources,
     out: &mut dyn Write,
 ) -> io::Result<()> {

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use ytterby_diag::Id;
 
 use crate::flags::Invocation;
-use args::Args;
+use args::KubevirtArgs;
 pub(crate) use commands::KUBEVIRT;
 use disk::Disk;
 
@@ -82,10 +82,10 @@ fn call(
     match flags.command().name {
         #[cfg(feature = "server")]
         "serve" => serve::run(program, flags, host),
-        "cel" => export::run(&Args::read(flags)?, host, stdout, stderr),
-        "explain" => explain::run(&Args::read(flags)?, host, stdout, stderr),
-        "lint" => lint::run(&Args::read(flags)?, host, stdout, stderr),
-        _ => validate::run(&Args::read(flags)?, host, stdout),
+        "cel" => export::run(&KubevirtArgs::read(flags)?, host, stdout, stderr),
+        "explain" => explain::run(&KubevirtArgs::read(flags)?, host, stdout, stderr),
+        "lint" => lint::run(&KubevirtArgs::read(flags)?, host, stdout, stderr),
+        _ => validate::run(&KubevirtArgs::read(flags)?, host, stdout),
     }
 }
 

@@ -9,10 +9,10 @@ use ytterby_diag::render::{Rendering, render};
 use ytterby_diag::{Diagnostic, Id, Label, Part, Path, Role, Severity, Sources};
 pub(super) use ytterby_text::xml::escaped_line as xml;
 
-use super::args::{Args, OutputFormat};
+use super::args::{KubevirtArgs, OutputFormat};
 use super::report::{CheckedObject, Located, Position, ValidationReport};
 use ytterby_kubevirt::evaluate::Status;
-use ytterby_kubevirt::trail::Key;
+use ytterby_kubevirt::trail::TrailStep;
 use ytterby_kubevirt::value::quoted;
 
 /// A problem and its position, to be converted to a diagnostic.
@@ -49,7 +49,12 @@ impl Level {
 }
 
 /// Writes a report in a format.
-pub(super) fn write(report: &ValidationReport, args: &Args, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    report: &ValidationReport,
+    args: &KubevirtArgs,
+    sources: &Sources,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match args.format {
         OutputFormat::Text => text(report, args.quiet, out),
         OutputFormat::Json => json(report, out),
@@ -241,10 +246,10 @@ fn issues(report: &ValidationReport) -> Vec<Issue> {
 }
 
 /// Converts keys to a path of diagnostics.
-fn path(keys: &[Key]) -> Path {
+fn path(keys: &[TrailStep]) -> Path {
     keys.iter().fold(Path::document(), |path, key| match key {
-        Key::Name(name) => path.key(name.to_string()),
-        Key::Index(index) => path.index(*index),
+        TrailStep::Name(name) => path.key(name.to_string()),
+        TrailStep::Index(index) => path.index(*index),
     })
 }
 

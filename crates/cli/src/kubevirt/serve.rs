@@ -9,24 +9,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ytterby_diag::{Id, Sources};
-use ytterby_kubevirt::admission::Policy;
+use ytterby_kubevirt::admission::ReviewOptions;
 use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::parameters::Parameters;
 use ytterby_kubevirt::server::cluster::{self, Cluster, Pauses};
 use ytterby_kubevirt::server::log::{Encoder, Log, Times};
-use ytterby_kubevirt::server::{self, ClientLimits, FileTemplate, Known, ServerConfig};
+use ytterby_kubevirt::server::{self, ClientLimits, FileTemplate, KnownObjects, ServerConfig};
 
 use super::args::{is_compat, one_of};
 use super::flag;
 use super::{Failure, Host, OK, UNREADABLE, load, usage};
-use crate::flags::{Invocation, Text};
+use crate::flags::{Invocation, TextFlag};
 
 /// Interval for reloading certificates.
 const RELOAD: Duration = Duration::from_secs(2);
 
 /// Runs the server that the flags describe.
 pub(super) fn run(program: &str, flags: &Invocation, host: &dyn Host) -> Result<i32, Failure> {
-    let options = Options::read(flags)?;
+    let options = ServeOptions::read(flags)?;
     give_memory_back();
     let log = Arc::new(options.log());
     log.info("Starting", &[("component", program.into()), ("version", env!("CARGO_PKG_VERSION").into())]);
@@ -84,7 +84,7 @@ fn give_memory_back() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn give_memory_back() {}
 
-struct Options {
+struct ServeOptions {
     listen: IpAddr,
     webhook_port: u16,
     metrics_port: u16,
@@ -94,7 +94,7 @@ struct Options {
     no_cluster: bool,
     templates: Vec<String>,
     instancetypes: Vec<String>,
-    policy: Policy,
+    policy: ReviewOptions,
     limits: ClientLimits,
     shutdown_delay: Duration,
     verbosity: Option<i32>,
@@ -103,9 +103,9 @@ struct Options {
     devel: bool,
 }
 
-impl Options {
-    fn read(flags: &Invocation) -> Result<Options, Failure> {
-        let path = |flag: &Text| Some(flags.text(flag)).filter(|text| !text.is_empty()).map(PathBuf::from);
+impl ServeOptions {
+    fn read(flags: &Invocation) -> Result<ServeOptions, Failure> {
+        let path = |flag: &TextFlag| Some(flags.text(flag)).filter(|text| !text.is_empty()).map(PathBuf::from);
         let defaults = ClientLimits::default();
         let mut limits = ClientLimits {
             body: number(flags, &flag::MAX_REQUEST_BYTES, 1024, 1 << 30)?.unwrap_or(defaults.body),
@@ -119,7 +119,7 @@ impl Options {
         limits.memory = limits.memory.max((limits.body as usize).saturating_mul(2));
         let levels = [("info", ()), ("error", ()), ("panic", ())];
         one_of(flags, &flag::ZAP_STACKTRACE_LEVEL, &levels)?;
-        let options = Options {
+        let options = ServeOptions {
             listen: address(flags)?,
             webhook_port: port(flags, &flag::WEBHOOK_PORT)?.unwrap_or(9443),
             metrics_port: port(flags, &flag::METRICS_PORT)?.unwrap_or(8443),
@@ -129,7 +129,7 @@ impl Options {
             no_cluster: flags.is_on(&flag::NO_CLUSTER),
             templates: flags.list(&flag::SERVE_TEMPLATE).to_vec(),
             instancetypes: flags.list(&flag::INSTANCETYPE).to_vec(),
-            policy: Policy { compat: is_compat(flags)?, ratchet: flags.is_on(&flag::RATCHET) },
+            policy: ReviewOptions { compat: is_compat(flags)?, ratchet: flags.is_on(&flag::RATCHET) },
             limits,
             shutdown_delay: seconds(flags, &flag::SHUTDOWN_DELAY, 0)?.unwrap_or(Duration::from_secs(5)),
             verbosity: verbosity(flags)?,
@@ -168,7 +168,7 @@ impl Options {
     }
 
     /// The templates and instance types from files, and the cluster to ask for others.
-    fn known(&self, host: &dyn Host) -> Result<Known, String> {
+    fn known(&self, host: &dyn Host) -> Result<KnownObjects, String> {
         let mut templates = Vec::new();
         let mut instancetypes = Vec::new();
         for (paths, wanted) in [(&self.templates, "Template"), (&self.instancetypes, "instance type")] {
@@ -201,7 +201,7 @@ impl Options {
             false => cluster::find(self.kubeconfig.as_deref(), &|name| std::env::var_os(name), crate::read::addresses)?,
         };
         let cluster = cluster.map(|connection| Cluster::new(connection, Pauses::default()));
-        Ok(Known::new(templates, Instancetypes::new(instancetypes), cluster))
+        Ok(KnownObjects::new(templates, Instancetypes::new(instancetypes), cluster))
     }
 }
 
@@ -210,7 +210,7 @@ fn address(flags: &Invocation) -> Result<IpAddr, Failure> {
     text.parse().map_err(|_| usage(Id::FLAG_VALUE, format!("--listen must be an IP address, found {text}")))
 }
 
-fn number(flags: &Invocation, flag: &Text, least: u64, most: u64) -> Result<Option<u64>, Failure> {
+fn number(flags: &Invocation, flag: &TextFlag, least: u64, most: u64) -> Result<Option<u64>, Failure> {
     let Some(text) = flags.given(flag) else { return Ok(None) };
     match text.parse() {
         Ok(number) if (least..=most).contains(&number) => Ok(Some(number)),
@@ -221,11 +221,11 @@ fn number(flags: &Invocation, flag: &Text, least: u64, most: u64) -> Result<Opti
     }
 }
 
-fn port(flags: &Invocation, flag: &Text) -> Result<Option<u16>, Failure> {
+fn port(flags: &Invocation, flag: &TextFlag) -> Result<Option<u16>, Failure> {
     Ok(number(flags, flag, 0, u16::MAX.into())?.map(|number| number as u16))
 }
 
-fn seconds(flags: &Invocation, flag: &Text, least: u64) -> Result<Option<Duration>, Failure> {
+fn seconds(flags: &Invocation, flag: &TextFlag, least: u64) -> Result<Option<Duration>, Failure> {
     Ok(number(flags, flag, least, 3600)?.map(Duration::from_secs))
 }
 
@@ -249,10 +249,10 @@ fn verbosity(flags: &Invocation) -> Result<Option<i32>, Failure> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Options, String> {
+    fn parse(text: &str) -> Result<ServeOptions, String> {
         let words = ["kubevirt", "serve"].into_iter().chain(text.split_whitespace()).map(str::to_owned).collect();
         let parsed = crate::flags::parse(&crate::commands::ROOT, words, &ytterby_diag::Sources::new());
-        Options::read(&parsed.map_err(|failure| failure.to_string())?).map_err(|failure| match failure {
+        ServeOptions::read(&parsed.map_err(|failure| failure.to_string())?).map_err(|failure| match failure {
             Failure::Usage(failure) => failure.to_string(),
             Failure::Output(error) => error.to_string(),
         })

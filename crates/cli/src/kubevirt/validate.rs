@@ -3,23 +3,23 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use super::args::{Args, FieldValidation};
+use super::args::{FieldValidation, KubevirtArgs};
 use super::load::LoadedFile;
 use super::report::{CheckedObject, Located, Position, ValidationReport};
-use super::world::{Cache, Governed, World, key_place, place, value_place};
+use super::world::{Governed, LoadedInputs, RulesCache, key_place, place, value_place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, output, within_limits};
 use ytterby_kubevirt::compat::{self, ReferenceVerdict};
 use ytterby_kubevirt::evaluate::{RuleOutcome, Sizing, Status, evaluate, untried};
 use ytterby_kubevirt::fields;
-use ytterby_kubevirt::objects::{Annotation, Vm};
+use ytterby_kubevirt::objects::{RulesAnnotation, Vm};
 use ytterby_kubevirt::rules;
-use ytterby_kubevirt::trail::{Key, trail};
+use ytterby_kubevirt::trail::{TrailStep, trail};
 use ytterby_kubevirt::value::Value;
 
-pub(super) fn run(args: &Args, host: &dyn Host, stdout: &mut dyn Write) -> Result<i32, Failure> {
-    let world = World::load(args, host)?;
+pub(super) fn run(args: &KubevirtArgs, host: &dyn Host, stdout: &mut dyn Write) -> Result<i32, Failure> {
+    let world = LoadedInputs::load(args, host)?;
     let mut report = ValidationReport::default();
-    let mut cache = Cache::default();
+    let mut cache = RulesCache::default();
     // The reference does not look at fields that no rule names.
     let default = if args.compat { FieldValidation::Ignore } else { FieldValidation::Warn };
     let fields = args.field_validation.unwrap_or(default);
@@ -71,7 +71,7 @@ fn unreadable_file(file: &LoadedFile) -> Option<CheckedObject> {
 }
 
 /// The result for input without objects: a wrong folder must not look like success.
-fn nothing(args: &Args, world: &World) -> CheckedObject {
+fn nothing(args: &KubevirtArgs, world: &LoadedInputs) -> CheckedObject {
     let mut objects = world.files.iter().filter_map(|file| file.objects.as_ref().ok());
     let detail = if objects.any(|objects| !objects.templates.is_empty()) {
         "there is a Template in the input but no VirtualMachine"
@@ -83,7 +83,13 @@ fn nothing(args: &Args, world: &World) -> CheckedObject {
     CheckedObject { file, line: 1, results: vec![result], ..CheckedObject::default() }
 }
 
-fn check(vm: &Vm, file: &LoadedFile, world: &World, fields: FieldValidation, cache: &mut Cache) -> CheckedObject {
+fn check(
+    vm: &Vm,
+    file: &LoadedFile,
+    world: &LoadedInputs,
+    fields: FieldValidation,
+    cache: &mut RulesCache,
+) -> CheckedObject {
     let mut checked = CheckedObject {
         kind: vm.kind.to_owned(),
         name: vm.name.clone(),
@@ -129,7 +135,7 @@ fn check(vm: &Vm, file: &LoadedFile, world: &World, fields: FieldValidation, cac
     let misfits = fields::misfits(&vm.value);
     // Fields that a rule already complains about are not reported again.
     let told = checked.results.iter().filter(|result| result.outcome.status != Status::Ok);
-    let told: HashSet<Vec<Key>> = match misfits.is_empty() {
+    let told: HashSet<Vec<TrailStep>> = match misfits.is_empty() {
         true => HashSet::new(),
         false => told.filter_map(|result| result.outcome.value.clone()).collect(),
     };
@@ -156,10 +162,10 @@ impl CheckedObject {
 
 /// Applies the rules of an annotation to a VM; or returns why they cannot be read, and where.
 fn outcomes(
-    annotation: &Annotation,
+    annotation: &RulesAnnotation,
     vm: &Vm,
-    world: &World,
-    cache: &mut Cache,
+    world: &LoadedInputs,
+    cache: &mut RulesCache,
 ) -> Result<Vec<RuleOutcome>, (String, usize)> {
     if let (true, Ok(text)) = (world.compat, annotation.readable()) {
         return compat::parse(text).map(|rules| compat_outcomes(&rules, &world.prepared(vm).0));
@@ -186,7 +192,7 @@ fn located(
     outcome: RuleOutcome,
     vm: &Vm,
     file: &LoadedFile,
-    annotation: &Annotation,
+    annotation: &RulesAnnotation,
     rules_file: &LoadedFile,
 ) -> Located {
     // Finding a position is expensive, so only results that are shown get one.

@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::args::Args;
+use super::args::KubevirtArgs;
 use super::load::{self, LoadedFile};
 use super::report::Position;
 use super::{Failure, Host, usage};
 use ytterby_diag::{Id, Sources};
 use ytterby_kubevirt::evaluate::{Sizing, complete_cpu};
 use ytterby_kubevirt::instancetype::{self, Instancetypes};
-use ytterby_kubevirt::objects::{Annotation, Template, ValueOffsets, Vm, locate};
+use ytterby_kubevirt::objects::{RulesAnnotation, Template, ValueOffsets, Vm, locate};
 use ytterby_kubevirt::rules::{self, Rules, Unreadable};
-use ytterby_kubevirt::select::{self, Source};
-use ytterby_kubevirt::trail::Key;
+use ytterby_kubevirt::select::{self, RulesSource};
+use ytterby_kubevirt::trail::TrailStep;
 use ytterby_kubevirt::value::Value;
 
 /// Files, templates and instance types.
-pub(super) struct World {
+pub(super) struct LoadedInputs {
     pub files: Vec<LoadedFile>,
     pub templates: Vec<LoadedFile>,
     pub instancetype_files: Vec<LoadedFile>,
@@ -33,7 +33,7 @@ pub(super) struct World {
 /// Which rules apply to a VM.
 pub(super) enum Governed<'w> {
     /// These rules, from this file.
-    By(&'w Annotation, &'w LoadedFile),
+    By(&'w RulesAnnotation, &'w LoadedFile),
     /// None: it is exempt, for this reason.
     Exempt(&'static str),
     /// None.
@@ -42,8 +42,8 @@ pub(super) enum Governed<'w> {
     Unknown(String),
 }
 
-impl World {
-    pub(super) fn load(args: &Args, host: &dyn Host) -> Result<World, Failure> {
+impl LoadedInputs {
+    pub(super) fn load(args: &KubevirtArgs, host: &dyn Host) -> Result<LoadedInputs, Failure> {
         let sources = Sources::new();
         let files = load::files(&args.files, &args.parameters, host, &sources);
         let templates = load::files(&args.templates, &args.parameters, host, &sources);
@@ -64,7 +64,7 @@ impl World {
                 by_name.entry(template.name.as_str().into()).or_default().push((number, index));
             }
         }
-        Ok(World { files, templates, instancetype_files, instancetypes, sources, by_name, compat: args.compat })
+        Ok(LoadedInputs { files, templates, instancetype_files, instancetypes, sources, by_name, compat: args.compat })
     }
 
     /// Templates with this name, with their files.
@@ -79,9 +79,9 @@ impl World {
     pub(super) fn governed<'w>(&'w self, vm: &'w Vm, file: &'w LoadedFile) -> Governed<'w> {
         let source = select::source(&vm.value);
         match source {
-            Source::Deleted => return Governed::Exempt("it is being deleted"),
-            Source::Skipped => return Governed::Exempt("it asks not to be validated"),
-            Source::Own(_) | Source::Template { .. } | Source::None => {}
+            RulesSource::Deleted => return Governed::Exempt("it is being deleted"),
+            RulesSource::Skipped => return Governed::Exempt("it asks not to be validated"),
+            RulesSource::Own(_) | RulesSource::Template { .. } | RulesSource::None => {}
         }
         if let Some(rules) = &vm.rules {
             return Governed::By(rules, file);
@@ -91,7 +91,7 @@ impl World {
             return Governed::By(rules, file);
         }
         match source {
-            Source::Template { namespace, name } => self.by_template(namespace, name),
+            RulesSource::Template { namespace, name } => self.by_template(namespace, name),
             _ if vm.template.is_none() => match select::template_name(&vm.value) {
                 Some(name) => Governed::Unknown(format!("it names the template {name} but not its namespace")),
                 None => Governed::Free,
@@ -135,10 +135,10 @@ impl World {
 
 /// Parsed annotations by text: many VMs have the same.
 #[derive(Default)]
-pub(super) struct Cache(HashMap<Box<str>, Rc<Result<Rules, Unreadable>>>);
+pub(super) struct RulesCache(HashMap<Box<str>, Rc<Result<Rules, Unreadable>>>);
 
-impl Cache {
-    pub(super) fn rules(&mut self, annotation: &Annotation) -> Rc<Result<Rules, Unreadable>> {
+impl RulesCache {
+    pub(super) fn rules(&mut self, annotation: &RulesAnnotation) -> Rc<Result<Rules, Unreadable>> {
         let text = match annotation.readable() {
             Ok(text) => text,
             Err(problem) => return Rc::new(Err(problem)),
@@ -153,27 +153,27 @@ impl Cache {
 }
 
 /// The position of a byte of an annotation.
-pub(super) fn place(annotation: &Annotation, file: &LoadedFile, offset: usize) -> Position {
+pub(super) fn place(annotation: &RulesAnnotation, file: &LoadedFile, offset: usize) -> Position {
     place_of(file, annotation.locate(file.text(), offset))
 }
 
 /// The position of a value of a VM, or of its nearest existing parent.
-pub(super) fn value_place(vm: &Vm, file: &LoadedFile, keys: &[Key]) -> Position {
+pub(super) fn value_place(vm: &Vm, file: &LoadedFile, keys: &[TrailStep]) -> Position {
     Position { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).value) }
 }
 
 /// The position of the key of a value of a VM.
-pub(super) fn key_place(vm: &Vm, file: &LoadedFile, keys: &[Key]) -> Position {
+pub(super) fn key_place(vm: &Vm, file: &LoadedFile, keys: &[TrailStep]) -> Position {
     Position { path: path_in(file, keys), ..place_of(file, spot(vm, file, keys).key) }
 }
 
 /// The path from a VM to a value, if the file is one long line.
-fn path_in(file: &LoadedFile, keys: &[Key]) -> Option<String> {
-    let text: String = keys.iter().map(Key::to_string).collect();
+fn path_in(file: &LoadedFile, keys: &[TrailStep]) -> Option<String> {
+    let text: String = keys.iter().map(TrailStep::to_string).collect();
     Some(text.trim_start_matches('.').to_owned()).filter(|path| !path.is_empty() && file.is_one_line)
 }
 
-fn spot(vm: &Vm, file: &LoadedFile, keys: &[Key]) -> ValueOffsets {
+fn spot(vm: &Vm, file: &LoadedFile, keys: &[TrailStep]) -> ValueOffsets {
     let whole = ValueOffsets { key: vm.offset, value: vm.offset };
     file.tree.as_ref().map_or(whole, |tree| locate(tree, vm.node, keys))
 }

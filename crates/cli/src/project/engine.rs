@@ -14,14 +14,14 @@ use ytterby::{
 };
 use ytterby_diag::render::Rendering;
 use ytterby_diag::{Diagnostic, Id, Sources};
-use ytterby_project::{Data, Limits, Placed, Scalar, SetValue, Value};
+use ytterby_project::{Data, DataScalar, Limits, Placed, PlacedData, SetValue};
 use ytterby_yaml::Scalar as YamlScalar;
 
 use crate::limits;
 
 /// Input files that are parsed and compiled once.
 #[derive(Debug)]
-pub struct Compiled {
+pub struct CompiledFiles {
     /// The files, for callers that need them again.
     pub files: Vec<InputFile>,
     project: ytterby::Project,
@@ -29,7 +29,7 @@ pub struct Compiled {
     number: u64,
 }
 
-impl Compiled {
+impl CompiledFiles {
     /// Makes a project of the files. Their sources are added to `sources`.
     ///
     /// # Errors
@@ -39,18 +39,18 @@ impl Compiled {
         strict_annotations: bool,
         rendering: Rendering,
         sources: &Arc<Sources>,
-    ) -> Result<Compiled, Failure> {
+    ) -> Result<CompiledFiles, Failure> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let options =
             Options { strict_annotations, look_for_slips: rendering != Rendering::Text, ..Options::default() };
         let project =
             ytterby::Project::builder().inputs(files.iter().cloned()).options(options).sources(sources).build();
         let project = project.map_err(|error| error.failure().clone())?;
-        Ok(Compiled { files, project, number: NEXT.fetch_add(1, Ordering::Relaxed) })
+        Ok(CompiledFiles { files, project, number: NEXT.fetch_add(1, Ordering::Relaxed) })
     }
 }
 
-impl Compiled {
+impl CompiledFiles {
     /// The rules of its schema: the path of a field (`hosts[].port`), and the rule's requirement.
     pub fn rules(&self) -> Vec<(String, String)> {
         let fields = self.project.schema().map(|schema| schema.fields).unwrap_or_default();
@@ -69,7 +69,7 @@ pub struct Renderers(HashMap<u64, Renderer>);
 #[derive(Clone, Debug)]
 pub struct RenderJob {
     /// Input files.
-    pub compiled: Arc<Compiled>,
+    pub compiled: Arc<CompiledFiles>,
     /// Values files.
     pub values: Vec<ValuesFile>,
     /// Data values.
@@ -95,7 +95,7 @@ pub struct RenderOutcome {
 
 /// What all renders of a command share.
 #[derive(Clone, Debug)]
-pub struct Engine {
+pub struct RenderSettings {
     /// The program's name, for messages.
     pub program: String,
     /// How problems are reported, which decides whether to stop at the first one.
@@ -131,7 +131,7 @@ pub struct Failing {
 /// Maximum number of reported failures of generated values.
 const MAX_FAILING: usize = 3;
 
-impl Engine {
+impl RenderSettings {
     /// Renders with generated values that the schema allows, and returns those that fail, each shrunk to the smallest
     /// that fails at the same position.
     ///
@@ -149,7 +149,7 @@ impl Engine {
         let made = ytterby::generate(job.compiled.files.clone(), &options, &layer, &how);
         let documents = made.map_err(|failure| (failure, layer))?.documents;
         // Shrinking already shows which values matter.
-        let engine = Engine { find_causes: false, ..self.clone() };
+        let engine = RenderSettings { find_causes: false, ..self.clone() };
         let mut attempt = |values: &ValuesDocument| -> Option<(Failure, Arc<Sources>)> {
             let text = values.yaml().ok()?;
             let mut job = job.clone();
@@ -206,7 +206,7 @@ impl Engine {
     pub fn render(&self, renderers: &mut Renderers, job: &RenderJob) -> RenderOutcome {
         let options = self.options(job);
         let host = Rc::new(PrintBuffer::default());
-        let Compiled { project, number, .. } = &*job.compiled;
+        let CompiledFiles { project, number, .. } = &*job.compiled;
         let renderer = renderers.0.entry(*number).or_insert_with(|| project.renderer());
         let rendered = panic::catch_unwind(AssertUnwindSafe(|| renderer.run(&options, host.clone())));
         let (result, sources) = match rendered {
@@ -248,7 +248,7 @@ fn placed(set: &SetValue) -> PlacedValue {
     PlacedValue { key: set.key.clone(), value: output_node(&set.value) }
 }
 
-fn output_node(value: &Value) -> OutputNode {
+fn output_node(value: &PlacedData) -> OutputNode {
     let node = match &value.value {
         Data::Scalar(scalar) => OutputValue::Scalar(yaml_scalar(scalar)),
         Data::List(items) => OutputValue::Array(items.iter().map(output_node).collect()),
@@ -259,14 +259,14 @@ fn output_node(value: &Value) -> OutputNode {
     OutputNode { value: node, pos: value.pos }
 }
 
-fn yaml_scalar(scalar: &Scalar) -> YamlScalar {
+fn yaml_scalar(scalar: &DataScalar) -> YamlScalar {
     match scalar {
-        Scalar::Null => YamlScalar::Null,
-        Scalar::Bool(value) => YamlScalar::Bool(*value),
-        Scalar::Int(value) => YamlScalar::Int(*value),
-        Scalar::UInt(value) => YamlScalar::UInt(*value),
-        Scalar::Float(value) => YamlScalar::Float(*value),
-        Scalar::Text(text) => YamlScalar::from(text.as_str()),
+        DataScalar::Null => YamlScalar::Null,
+        DataScalar::Bool(value) => YamlScalar::Bool(*value),
+        DataScalar::Int(value) => YamlScalar::Int(*value),
+        DataScalar::UInt(value) => YamlScalar::UInt(*value),
+        DataScalar::Float(value) => YamlScalar::Float(*value),
+        DataScalar::Text(text) => YamlScalar::from(text.as_str()),
     }
 }
 
@@ -274,7 +274,7 @@ fn yaml_scalar(scalar: &Scalar) -> YamlScalar {
 #[derive(Debug, Default)]
 pub struct Documents {
     inner: Option<Arc<dyn OutputCheck>>,
-    found: Mutex<Vec<Value>>,
+    found: Mutex<Vec<PlacedData>>,
 }
 
 impl Documents {
@@ -284,7 +284,7 @@ impl Documents {
     }
 
     /// Removes and returns the documents.
-    pub fn take(&self) -> Vec<Value> {
+    pub fn take(&self) -> Vec<PlacedData> {
         std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -295,13 +295,13 @@ impl OutputCheck for Documents {
     }
 
     fn check(&self, documents: &OutputDocuments<'_>) -> Vec<Diagnostic> {
-        let found: Vec<Value> = documents.iter().map(value).collect();
+        let found: Vec<PlacedData> = documents.iter().map(value).collect();
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
         self.inner.as_ref().map(|inner| inner.check(documents)).unwrap_or_default()
     }
 }
 
-fn value(node: OutputRef<'_>) -> Value {
+fn value(node: OutputRef<'_>) -> PlacedData {
     let data = match node.content() {
         OutputContent::Scalar(scalar) => Data::Scalar(plain_scalar(scalar)),
         OutputContent::Array(items) => {
@@ -314,14 +314,14 @@ fn value(node: OutputRef<'_>) -> Value {
     Placed::new(data, node.pos)
 }
 
-fn plain_scalar(scalar: &YamlScalar) -> Scalar {
+fn plain_scalar(scalar: &YamlScalar) -> DataScalar {
     match scalar {
-        YamlScalar::Null => Scalar::Null,
-        YamlScalar::Bool(value) => Scalar::Bool(*value),
-        YamlScalar::Int(value) => Scalar::Int(*value),
-        YamlScalar::UInt(value) => Scalar::UInt(*value),
-        YamlScalar::Float(value) => Scalar::Float(*value),
-        YamlScalar::Str(text) => Scalar::Text(text.to_str().into_owned()),
-        YamlScalar::Complex(key) => Scalar::Text(format!("({})", key.kind())),
+        YamlScalar::Null => DataScalar::Null,
+        YamlScalar::Bool(value) => DataScalar::Bool(*value),
+        YamlScalar::Int(value) => DataScalar::Int(*value),
+        YamlScalar::UInt(value) => DataScalar::UInt(*value),
+        YamlScalar::Float(value) => DataScalar::Float(*value),
+        YamlScalar::Str(text) => DataScalar::Text(text.to_str().into_owned()),
+        YamlScalar::Complex(key) => DataScalar::Text(format!("({})", key.kind())),
     }
 }

@@ -14,12 +14,12 @@ use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_project::{Limits, Placed, ProjectFile, SetValue, Target, join};
 use ytterby_text::spelling;
 
-use super::engine::{Compiled, RenderJob};
+use super::engine::{CompiledFiles, RenderJob};
 use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::kubernetes;
 use crate::limits;
-use crate::read::{self, Rules, Skip, Stdin, Symlinks, Urls};
+use crate::read::{self, InputOptions, Skip, Stdin, Symlinks, Urls};
 
 /// The files of all paths, each listed once.
 pub struct Inputs<'a> {
@@ -28,7 +28,7 @@ pub struct Inputs<'a> {
     /// Output directories of the project, as absolute paths.
     outputs: Vec<String>,
     known: Mutex<HashMap<Vec<String>, Listed>>,
-    compiled: Mutex<HashMap<CompiledKey, Arc<Compiled>>>,
+    compiled: Mutex<HashMap<CompiledKey, Arc<CompiledFiles>>>,
     checks: Mutex<HashMap<CheckKey, CheckResult>>,
     rendering: Rendering,
     sources: Arc<Sources>,
@@ -115,7 +115,7 @@ impl<'a> Inputs<'a> {
         files: &[(String, Placed<String>)],
         values: &[(String, Placed<String>)],
         strict: bool,
-    ) -> Result<(Arc<Compiled>, Vec<ValuesFile>), Vec<Diagnostic>> {
+    ) -> Result<(Arc<CompiledFiles>, Vec<ValuesFile>), Vec<Diagnostic>> {
         let mut problems = Vec::new();
         let paths: Vec<String> = files.iter().map(|(base, path)| argument(base, &path.value)).collect();
         let listed = self.list(&paths).or_else(|_| {
@@ -153,13 +153,13 @@ impl<'a> Inputs<'a> {
     }
 
     /// Compiles the files, once for all targets that have the same.
-    fn compile(&self, paths: Vec<String>, files: &[InputFile], strict: bool) -> Result<Arc<Compiled>, Failure> {
+    fn compile(&self, paths: Vec<String>, files: &[InputFile], strict: bool) -> Result<Arc<CompiledFiles>, Failure> {
         let mut known = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (paths, strict);
         if let Some(compiled) = known.get(&key) {
             return Ok(Arc::clone(compiled));
         }
-        let compiled = Arc::new(Compiled::new(files.to_vec(), strict, self.rendering, &self.sources)?);
+        let compiled = Arc::new(CompiledFiles::new(files.to_vec(), strict, self.rendering, &self.sources)?);
         known.insert(key, Arc::clone(&compiled));
         Ok(compiled)
     }
@@ -169,7 +169,7 @@ impl<'a> Inputs<'a> {
         if let Some(listed) = known.get(paths) {
             return listed.clone();
         }
-        let rules = Rules { urls: Urls::MayHoldEquals, skip: Skip::Project(&self.outputs) };
+        let rules = InputOptions { urls: Urls::MayHoldEquals, skip: Skip::Project(&self.outputs) };
         let listed = read::list_as(rules, paths, &Symlinks::default(), &Stdin::default()).map(Arc::new);
         known.insert(paths.to_vec(), listed.clone());
         listed

@@ -21,7 +21,7 @@ use crate::read::io_text;
 
 /// A project on disk.
 #[derive(Debug)]
-pub struct Project {
+pub struct LoadedProject {
     /// The parsed project file.
     pub file: ProjectFile,
     /// Its directory, relative to the working directory: empty, or `../..`.
@@ -30,7 +30,7 @@ pub struct Project {
     pub root: String,
 }
 
-impl Project {
+impl LoadedProject {
     /// The path of the project file.
     pub fn path(&self) -> String {
         self.at(FILE_NAME)
@@ -46,7 +46,7 @@ impl Project {
 ///
 /// # Errors
 /// If there is none, or it is wrong; then the failure contains all its problems.
-pub fn load(sources: &Sources) -> Result<Project, Failure> {
+pub fn load(sources: &Sources) -> Result<LoadedProject, Failure> {
     let (project, problems) = read(sources, "ytterby init makes a new project")?;
     if problems.is_empty() { Ok(project) } else { Err(series(problems)) }
 }
@@ -55,7 +55,7 @@ pub fn load(sources: &Sources) -> Result<Project, Failure> {
 ///
 /// # Errors
 /// If there is none, or it cannot be read.
-pub fn read(sources: &Sources, hint: &'static str) -> Result<(Project, Vec<Diagnostic>), Failure> {
+pub fn read(sources: &Sources, hint: &'static str) -> Result<(LoadedProject, Vec<Diagnostic>), Failure> {
     let Some((base, root)) = find() else {
         let message = format!("there is no {FILE_NAME} in this directory or above it");
         let problem = Diagnostic::error(Id::PROJECT_MISSING, message.clone());
@@ -66,7 +66,7 @@ pub fn read(sources: &Sources, hint: &'static str) -> Result<(Project, Vec<Diagn
         Failure::new(Id::FILE_MISSING, format!("Reading project file '{path}': {}", io_text(&error)))
     })?;
     let (file, problems) = ytterby_project::read(&path, text.into(), &root, sources);
-    Ok((Project { file, base, root }, problems))
+    Ok((LoadedProject { file, base, root }, problems))
 }
 
 /// Combines several problems into one failure.
@@ -94,7 +94,7 @@ pub fn outputs(project: &ProjectFile, root: &str) -> Vec<String> {
 }
 
 /// The project file, and the existing files and directories that it names: inputs, values files and tests.
-pub fn own_paths(project: &Project) -> Vec<String> {
+pub fn own_paths(project: &LoadedProject) -> Vec<String> {
     let targets = std::iter::once(&project.file.base).chain(&project.file.targets);
     let inputs = targets.flat_map(|target| target.files.iter().chain(&target.values)).chain(&project.file.tests);
     let paths = inputs.map(|path| path.value.rsplit('=').next().unwrap_or_default());

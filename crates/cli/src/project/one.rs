@@ -7,9 +7,9 @@ use ytterby_diag::Sources;
 use ytterby_diag::render::Rendering;
 use ytterby_project::{Target, select};
 
-use super::engine::Engine;
+use super::engine::RenderSettings;
 use super::inputs::Inputs as ProjectInputs;
-use super::{Project, series};
+use super::{LoadedProject, series};
 use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::read::{Stdin, Symlinks};
@@ -43,7 +43,7 @@ pub fn inputs(
     let target = target(&project, name, unnamed)?;
     let inputs = ProjectInputs::new(&project.file, &project.root, flags, rendering, sources);
     let job = inputs.job(target, &project.base, ytterby::OutputForm::default()).map_err(series)?;
-    let engine = Engine {
+    let engine = RenderSettings {
         program: program.to_owned(),
         rendering,
         sources: Arc::clone(sources),
@@ -65,7 +65,7 @@ pub fn inputs(
     Ok(Inputs { files: job.compiled.files.clone(), options })
 }
 
-fn target<'p>(project: &'p Project, name: Option<&String>, unnamed: Unnamed) -> Result<&'p Target, Failure> {
+fn target<'p>(project: &'p LoadedProject, name: Option<&String>, unnamed: Unnamed) -> Result<&'p Target, Failure> {
     let first = match (name, unnamed) {
         (Some(name), _) => {
             select(&project.file, std::slice::from_ref(name)).map_err(|problem| *problem)?.first().copied()

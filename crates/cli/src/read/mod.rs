@@ -25,13 +25,13 @@ pub use self::symlink::Symlinks;
 
 /// Lists the files of `-f` flags, in the order of the flags; files of a directory are sorted by path.
 pub fn list(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, Failure> {
-    let rules = Rules { urls: Urls::MayHoldEquals, skip: Skip::Nothing };
+    let rules = InputOptions { urls: Urls::MayHoldEquals, skip: Skip::Nothing };
     list_as(rules, paths, symlinks, stdin)
 }
 
 /// Like [`list`], with other rules.
 pub fn list_as(
-    rules: Rules<'_>,
+    rules: InputOptions<'_>,
     paths: &[String],
     symlinks: &Symlinks,
     stdin: &Stdin,
@@ -41,7 +41,7 @@ pub fn list_as(
 
 /// How paths become inputs.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules<'a> {
+pub struct InputOptions<'a> {
     /// How URLs are read.
     pub urls: Urls,
     /// What is left out of directories.
@@ -50,7 +50,7 @@ pub struct Rules<'a> {
 
 fn inputs(
     paths: &[String],
-    Rules { urls, skip }: Rules<'_>,
+    InputOptions { urls, skip }: InputOptions<'_>,
     symlinks: &Symlinks,
     stdin: &Stdin,
 ) -> Result<Vec<InputFile>, String> {

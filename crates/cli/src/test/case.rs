@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use ytterby::{Failure, OutputCheck, OutputFile, Rendered};
 use ytterby_diag::{Diagnostic, Id, PlaceNames, Sources, Step};
-use ytterby_project::{ExpectedFailure, Placed, Target, Test, Value, join};
+use ytterby_project::{ExpectedFailure, Placed, PlacedData, Target, Test, join};
 
 use super::{TestFailure, TestResult, Tested, expect, find, remedy};
 use crate::build::unified;
-use crate::project::engine::{Documents, Engine, Failing, RenderJob, Renderers};
+use crate::project::engine::{Documents, Failing, RenderJob, RenderSettings, Renderers};
 use crate::project::inputs::{Additions, Inputs};
 use crate::read::SNAPSHOTS;
 
@@ -33,7 +33,7 @@ impl Case {
 
 /// Runs a test. Paths of the project are relative to `base`; `update` replaces a snapshot that differs.
 pub fn run(
-    engine: &Engine,
+    engine: &RenderSettings,
     renderers: &mut Renderers,
     inputs: &Inputs<'_>,
     base: &str,
@@ -92,7 +92,12 @@ pub fn run(
 }
 
 /// Problems of rendering with generated values.
-fn generated(engine: &Engine, renderers: &mut Renderers, job: &RenderJob, count: &Placed<u64>) -> Vec<TestFailure> {
+fn generated(
+    engine: &RenderSettings,
+    renderers: &mut Renderers,
+    job: &RenderJob,
+    count: &Placed<u64>,
+) -> Vec<TestFailure> {
     // The test's own render is separate from those with generated values.
     let number = usize::try_from(count.value).unwrap_or(MAX_GENERATED).min(MAX_GENERATED);
     let moved = |diagnostic: Diagnostic, layer: &Arc<Sources>| {
@@ -137,8 +142,8 @@ fn rules_of(failure: &Failure, sources: &Sources) -> Vec<(String, String)> {
     failure.diagnostics().iter().filter_map(rule).collect()
 }
 
-fn compared(test: &Test, documents: &[Value]) -> Vec<TestFailure> {
-    let documents: Vec<&Value> = documents.iter().filter(|document| !expect::is_null(document)).collect();
+fn compared(test: &Test, documents: &[PlacedData]) -> Vec<TestFailure> {
+    let documents: Vec<&PlacedData> = documents.iter().filter(|document| !expect::is_null(document)).collect();
     test.expect.iter().flat_map(|expectation| expect::check(expectation, &documents)).collect()
 }
 

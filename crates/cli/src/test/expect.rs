@@ -2,16 +2,16 @@
 
 use similar::TextDiff;
 use ytterby_diag::{Id, Label, Part, Path, Role, Step};
-use ytterby_project::{Data, Expectation, Expected, Placed, Scalar, Value};
+use ytterby_project::{Data, DataScalar, Expectation, Expected, Placed, PlacedData};
 use ytterby_text::gojson::{self, Html};
 
 use super::{TestFailure, remedy};
 use crate::build::counted;
 
 /// The differences between the documents and the expectation.
-pub fn check(expectation: &Expectation, documents: &[&Value]) -> Vec<TestFailure> {
-    let is_meant = |document: &&&Value| expectation.document.iter().all(|wanted| has(document, wanted));
-    let meant: Vec<&Value> = documents.iter().filter(is_meant).copied().collect();
+pub fn check(expectation: &Expectation, documents: &[&PlacedData]) -> Vec<TestFailure> {
+    let is_meant = |document: &&&PlacedData| expectation.document.iter().all(|wanted| has(document, wanted));
+    let meant: Vec<&PlacedData> = documents.iter().filter(is_meant).copied().collect();
     let looks_into =
         !(expectation.equals.is_empty() && expectation.contains.is_empty() && expectation.absent.is_empty());
     let count = expectation.count.as_ref().map(|count| count.value);
@@ -32,16 +32,21 @@ pub fn check(expectation: &Expectation, documents: &[&Value]) -> Vec<TestFailure
 }
 
 /// Whether a document is null.
-pub fn is_null(document: &Value) -> bool {
-    matches!(document.value, Data::Scalar(Scalar::Null))
+pub fn is_null(document: &PlacedData) -> bool {
+    matches!(document.value, Data::Scalar(DataScalar::Null))
 }
 
 /// Whether a document has a node that contains the wanted one.
-fn has(document: &Value, wanted: &Expected) -> bool {
+fn has(document: &PlacedData, wanted: &Expected) -> bool {
     lookup(document, wanted.path.steps()).is_some_and(|node| contains(node, &wanted.value))
 }
 
-fn other_count(expectation: &Expectation, wanted: u64, meant: &[&Value], documents: &[&Value]) -> TestFailure {
+fn other_count(
+    expectation: &Expectation,
+    wanted: u64,
+    meant: &[&PlacedData],
+    documents: &[&PlacedData],
+) -> TestFailure {
     const MAX: usize = 12;
     let selector: Vec<String> =
         expectation.document.iter().map(|wanted| format!("{}: {}", wanted.path, inline(&wanted.value))).collect();
@@ -68,7 +73,7 @@ fn other_count(expectation: &Expectation, wanted: u64, meant: &[&Value], documen
     }
 }
 
-fn differs(document: &Value, wanted: &Expected, name: &str) -> Option<TestFailure> {
+fn differs(document: &PlacedData, wanted: &Expected, name: &str) -> Option<TestFailure> {
     let Some(found) = lookup(document, wanted.path.steps()) else {
         return Some(absent(document, wanted, name, Id::TEST_EQUALS));
     };
@@ -87,13 +92,15 @@ fn differs(document: &Value, wanted: &Expected, name: &str) -> Option<TestFailur
     })
 }
 
-fn lacks(document: &Value, wanted: &Expected, name: &str) -> Option<TestFailure> {
+fn lacks(document: &PlacedData, wanted: &Expected, name: &str) -> Option<TestFailure> {
     let Some(found) = lookup(document, wanted.path.steps()) else {
         return Some(absent(document, wanted, name, Id::TEST_CONTAINS));
     };
     let is_inside = match (&found.value, &wanted.value.value) {
         // Text is compared by substring only at the top, not inside maps and lists.
-        (Data::Scalar(Scalar::Text(found)), Data::Scalar(Scalar::Text(wanted))) => found.contains(wanted.as_str()),
+        (Data::Scalar(DataScalar::Text(found)), Data::Scalar(DataScalar::Text(wanted))) => {
+            found.contains(wanted.as_str())
+        }
         (Data::List(items), Data::Scalar(_) | Data::Map(_)) => items.iter().any(|item| contains(item, &wanted.value)),
         _ => contains(found, &wanted.value),
     };
@@ -106,7 +113,7 @@ fn lacks(document: &Value, wanted: &Expected, name: &str) -> Option<TestFailure>
     Some(TestFailure { diagnostic, diff: diff(&wanted.value, found) })
 }
 
-fn exists(document: &Value, path: &Placed<Path>, name: &str) -> Option<TestFailure> {
+fn exists(document: &PlacedData, path: &Placed<Path>, name: &str) -> Option<TestFailure> {
     let found = lookup(document, path.value.steps())?;
     let message = format!("{} of {name} exists, but is expected to be absent", path.value);
     let label = Label::new(Role::Related, found.pos, Part::Value).text("it comes from here");
@@ -114,19 +121,19 @@ fn exists(document: &Value, path: &Placed<Path>, name: &str) -> Option<TestFailu
 }
 
 /// The problem of a node that does not exist.
-fn absent(document: &Value, wanted: &Expected, name: &str, id: Id) -> TestFailure {
+fn absent(document: &PlacedData, wanted: &Expected, name: &str, id: Id) -> TestFailure {
     let message = format!("{} of {name} does not exist", wanted.path);
     let near = nearest(document, wanted.path.steps());
     wanted.value.problem(id, message, near).into()
 }
 
-fn at(wanted: &Expected, id: Id, message: String, found: &Value, help: String) -> ytterby_diag::Diagnostic {
+fn at(wanted: &Expected, id: Id, message: String, found: &PlacedData, help: String) -> ytterby_diag::Diagnostic {
     let label = Label::new(Role::Related, found.pos, Part::Value).text("it comes from here");
     wanted.value.problem(id, message, Some(help)).label(label)
 }
 
 /// How far a path leads, and which keys exist there.
-fn nearest(document: &Value, steps: &[Step]) -> Option<String> {
+fn nearest(document: &PlacedData, steps: &[Step]) -> Option<String> {
     let mut end = steps.len();
     while end > 0 {
         end -= 1;
@@ -157,7 +164,7 @@ fn list_hint(list: &str, count: usize, step: Option<&Step>) -> String {
 }
 
 /// The node that a path leads to. A key that contains dots may be written without quotes.
-pub fn lookup<'a>(node: &'a Value, steps: &[Step]) -> Option<&'a Value> {
+pub fn lookup<'a>(node: &'a PlacedData, steps: &[Step]) -> Option<&'a PlacedData> {
     let Some((first, rest)) = steps.split_first() else { return Some(node) };
     match (first, &node.value) {
         (Step::Index(index), Data::List(items)) => lookup(items.get(*index)?, rest),
@@ -179,12 +186,12 @@ pub fn lookup<'a>(node: &'a Value, steps: &[Step]) -> Option<&'a Value> {
 }
 
 /// Whether nodes are the same. The order of keys does not count.
-pub fn equal(a: &Value, b: &Value) -> bool {
+pub fn equal(a: &PlacedData, b: &PlacedData) -> bool {
     match (&a.value, &b.value) {
         (Data::Scalar(a), Data::Scalar(b)) => same(a, b),
         (Data::List(a), Data::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
         (Data::Map(a), Data::Map(b)) => {
-            let find = |key: &Scalar| b.iter().find(|(other, _)| same(key, other)).map(|(_, value)| value);
+            let find = |key: &DataScalar| b.iter().find(|(other, _)| same(key, other)).map(|(_, value)| value);
             a.len() == b.len() && a.iter().all(|(key, value)| find(key).is_some_and(|other| equal(value, other)))
         }
         _ => false,
@@ -192,7 +199,7 @@ pub fn equal(a: &Value, b: &Value) -> bool {
 }
 
 /// Whether a node has everything that another one has: keys of maps, items of lists in any order, equal leaves.
-pub fn contains(node: &Value, wanted: &Value) -> bool {
+pub fn contains(node: &PlacedData, wanted: &PlacedData) -> bool {
     match (&node.value, &wanted.value) {
         (Data::Map(items), Data::Map(wanted)) => wanted
             .iter()
@@ -204,23 +211,23 @@ pub fn contains(node: &Value, wanted: &Value) -> bool {
     }
 }
 
-fn same(a: &Scalar, b: &Scalar) -> bool {
+fn same(a: &DataScalar, b: &DataScalar) -> bool {
     match (a, b) {
-        (Scalar::Float(a), Scalar::Float(b)) => a == b || a.is_nan() && b.is_nan(),
+        (DataScalar::Float(a), DataScalar::Float(b)) => a == b || a.is_nan() && b.is_nan(),
         _ => a == b,
     }
 }
 
-pub fn is_collection(value: &Value) -> bool {
+pub fn is_collection(value: &PlacedData) -> bool {
     !matches!(value.value, Data::Scalar(_))
 }
 
 /// `Deployment/web`, or the number of the document.
-fn name_of(document: &Value, documents: &[&Value]) -> String {
+fn name_of(document: &PlacedData, documents: &[&PlacedData]) -> String {
     let text = |steps: &[&str]| {
         let steps: Vec<Step> = steps.iter().map(|key| Step::Key((*key).to_owned())).collect();
         match lookup(document, &steps).map(|node| &node.value) {
-            Some(Data::Scalar(Scalar::Text(text))) => Some(text.clone()),
+            Some(Data::Scalar(DataScalar::Text(text))) => Some(text.clone()),
             _ => None,
         }
     };
@@ -235,14 +242,14 @@ fn name_of(document: &Value, documents: &[&Value]) -> String {
 }
 
 /// Example: `3 (an integer)`, so that `3` and `"3"` look different.
-fn typed(value: &Value) -> String {
+fn typed(value: &PlacedData) -> String {
     format!("{} ({})", inline(value), value.value.kind())
 }
 
 /// A value in one line, as JSON.
-pub fn inline(value: &Value) -> String {
+pub fn inline(value: &PlacedData) -> String {
     match &value.value {
-        Data::Scalar(Scalar::Text(text)) => quoted(text),
+        Data::Scalar(DataScalar::Text(text)) => quoted(text),
         Data::Scalar(scalar) => scalar_text(scalar),
         Data::List(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
         Data::Map(items) => {
@@ -258,32 +265,32 @@ fn quoted(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-pub fn scalar_text(scalar: &Scalar) -> String {
+pub fn scalar_text(scalar: &DataScalar) -> String {
     match scalar {
-        Scalar::Null => "null".to_owned(),
-        Scalar::Bool(value) => value.to_string(),
-        Scalar::Int(value) => value.to_string(),
-        Scalar::UInt(value) => value.to_string(),
-        Scalar::Float(value) => value.to_string(),
-        Scalar::Text(text) => text.clone(),
+        DataScalar::Null => "null".to_owned(),
+        DataScalar::Bool(value) => value.to_string(),
+        DataScalar::Int(value) => value.to_string(),
+        DataScalar::UInt(value) => value.to_string(),
+        DataScalar::Float(value) => value.to_string(),
+        DataScalar::Text(text) => text.clone(),
     }
 }
 
 /// A line diff of two values.
-fn diff(wanted: &Value, found: &Value) -> String {
+fn diff(wanted: &PlacedData, found: &PlacedData) -> String {
     let (old, new) = (block(wanted), block(found));
     let diff = TextDiff::from_lines(&old, &new);
     format!("--- expected\n+++ found\n{}", diff.unified_diff().context_radius(3))
 }
 
 /// A value as indented lines.
-fn block(value: &Value) -> String {
+fn block(value: &PlacedData) -> String {
     let mut out = String::new();
     write_block(&mut out, value, "");
     out
 }
 
-fn write_block(out: &mut String, value: &Value, indent: &str) {
+fn write_block(out: &mut String, value: &PlacedData, indent: &str) {
     match &value.value {
         Data::List(items) if !items.is_empty() => {
             for item in items {
@@ -299,7 +306,7 @@ fn write_block(out: &mut String, value: &Value, indent: &str) {
     }
 }
 
-fn write_item(out: &mut String, indent: &str, head: &str, item: &Value) {
+fn write_item(out: &mut String, indent: &str, head: &str, item: &PlacedData) {
     match &item.value {
         Data::List(items) if items.is_empty() => out.push_str(&format!("{indent}{head} []\n")),
         Data::Map(items) if items.is_empty() => out.push_str(&format!("{indent}{head} {{}}\n")),

@@ -8,7 +8,7 @@ use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_project::{TestFile, join, read_tests};
 
 use super::case::Case;
-use crate::project::{Project, is_test_file};
+use crate::project::{LoadedProject, is_test_file};
 use crate::read::{SNAPSHOTS, io_text};
 
 /// Test files in order, and paths that do not exist.
@@ -21,7 +21,7 @@ pub struct TestFiles {
 }
 
 /// The test files below the operands, or below the project's `tests:`.
-pub fn files(project: Option<&Project>, operands: &[String]) -> TestFiles {
+pub fn files(project: Option<&LoadedProject>, operands: &[String]) -> TestFiles {
     let mut found = TestFiles::default();
     let mut seen = BTreeSet::new();
     let mut add = |path: String, found: &mut TestFiles| {

@@ -23,11 +23,11 @@ use self::case::Case;
 use self::output::{TestFormat, Writer};
 use crate::commands::flag;
 use crate::flags::Invocation;
-use crate::project::engine::{Engine, Reached, Renderers};
+use crate::project::engine::{Reached, RenderSettings, Renderers};
 use crate::project::inputs::Inputs;
 use crate::project::pool;
 use crate::project::progress::Progress;
-use crate::project::{self, Project};
+use crate::project::{self, LoadedProject};
 use crate::{build, host, limits, write};
 
 /// The result of a test.
@@ -120,7 +120,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     }
     // All problems of a render must be found, because `fails` may expect any of them.
     let reached = coverage.map(|_| Reached::default());
-    let engine = Engine {
+    let engine = RenderSettings {
         program: program.to_owned(),
         rendering: Rendering::Json,
         sources: Arc::clone(sources),
@@ -174,7 +174,7 @@ fn written(case: &Case, directory: &str, file: OutputFile) -> Option<TestResult>
 }
 
 /// The project here or above. It is optional if test files are named.
-fn load(operands: &[String], sources: &Sources) -> Result<Option<Project>, Failure> {
+fn load(operands: &[String], sources: &Sources) -> Result<Option<LoadedProject>, Failure> {
     if project::find().is_none() && !operands.is_empty() {
         return Ok(None);
     }
@@ -182,7 +182,7 @@ fn load(operands: &[String], sources: &Sources) -> Result<Option<Project>, Failu
 }
 
 /// The tests of a file with their targets, and problems of finding those.
-fn bind(project: Option<&Project>, path: &str, file: ytterby_project::TestFile) -> (Vec<Case>, Vec<Diagnostic>) {
+fn bind(project: Option<&LoadedProject>, path: &str, file: ytterby_project::TestFile) -> (Vec<Case>, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let mut cases = Vec::new();
     for test in file.tests {
@@ -195,7 +195,7 @@ fn bind(project: Option<&Project>, path: &str, file: ytterby_project::TestFile) 
 }
 
 /// The target of a test, without the test's additions.
-fn target(project: Option<&Project>, test: &Test) -> Result<Target, Box<Diagnostic>> {
+fn target(project: Option<&LoadedProject>, test: &Test) -> Result<Target, Box<Diagnostic>> {
     let base = project.map(|project| project.file.base.clone());
     match &test.target {
         None if test.files.is_empty() => base.ok_or_else(|| {

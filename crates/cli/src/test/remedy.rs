@@ -4,7 +4,7 @@
 //! place; the remedy shows the change of the test file.
 
 use ytterby_diag::Path;
-use ytterby_project::{Data, Expectation, Expected, ExpectedFailure, Scalar, Value};
+use ytterby_project::{Data, DataScalar, Expectation, Expected, ExpectedFailure, PlacedData};
 use ytterby_text::spelling;
 
 use super::expect::{contains, equal, inline, is_collection, lookup, scalar_text};
@@ -13,7 +13,7 @@ use super::expect::{contains, equal, inline, is_collection, lookup, scalar_text}
 const LONGEST: usize = 80;
 
 /// The remedy for a node that is not equal to what is expected.
-pub fn of_equals(wanted: &Expected, found: &Value) -> String {
+pub fn of_equals(wanted: &Expected, found: &PlacedData) -> String {
     let difference = first_difference(found, &wanted.value, &wanted.path, Compare::Whole);
     match difference {
         Some(difference) if is_collection(found) && contains(found, &wanted.value) => {
@@ -27,7 +27,7 @@ pub fn of_equals(wanted: &Expected, found: &Value) -> String {
 }
 
 /// The remedy for a node that does not contain what is expected.
-pub fn of_contains(wanted: &Expected, found: &Value) -> String {
+pub fn of_contains(wanted: &Expected, found: &PlacedData) -> String {
     match first_difference(found, &wanted.value, &wanted.path, Compare::Part) {
         Some(difference) => format!("if the output is right, change the test: {difference}"),
         None => written(&wanted.path, found),
@@ -40,7 +40,7 @@ pub fn of_absent(path: &Path) -> String {
 }
 
 /// The remedy for another number of documents.
-pub fn of_count(expectation: &Expectation, found: usize, documents: &[&Value]) -> Option<String> {
+pub fn of_count(expectation: &Expectation, found: usize, documents: &[&PlacedData]) -> Option<String> {
     if found > 0 && expectation.count.is_none() {
         return Some(format!("name one of them by another key in document:, or expect count: {found}"));
     }
@@ -84,7 +84,7 @@ pub fn of_failure(id: &str, path: Option<&Path>) -> String {
     }
 }
 
-fn written(path: &Path, found: &Value) -> String {
+fn written(path: &Path, found: &PlacedData) -> String {
     let value = inline(found);
     match value.len() <= LONGEST {
         true => format!("if the output is right, expect {path}: {value}"),
@@ -107,10 +107,10 @@ enum Compare {
 }
 
 /// The first place where two nodes differ, in words; `None` if the whole nodes differ.
-fn first_difference(found: &Value, wanted: &Value, path: &Path, compare: Compare) -> Option<String> {
+fn first_difference(found: &PlacedData, wanted: &PlacedData, path: &Path, compare: Compare) -> Option<String> {
     match (&found.value, &wanted.value) {
         (Data::Map(found), Data::Map(wanted)) => {
-            let find = |key: &Scalar, items: &[(Scalar, Value)]| {
+            let find = |key: &DataScalar, items: &[(DataScalar, PlacedData)]| {
                 items.iter().find(|(other, _)| other == key).map(|(_, value)| value.clone())
             };
             for (key, value) in wanted {
@@ -149,7 +149,7 @@ fn first_difference(found: &Value, wanted: &Value, path: &Path, compare: Compare
     }
 }
 
-fn is_different(found: &Value, wanted: &Value, compare: Compare) -> bool {
+fn is_different(found: &PlacedData, wanted: &PlacedData, compare: Compare) -> bool {
     match compare {
         Compare::Whole => !equal(found, wanted),
         Compare::Part => !contains(found, wanted),
@@ -163,16 +163,16 @@ mod tests {
 
     use super::*;
 
-    fn text(text: &str) -> Value {
-        Placed::new(Data::Scalar(Scalar::Text(text.to_owned())), Pos::UNKNOWN)
+    fn text(text: &str) -> PlacedData {
+        Placed::new(Data::Scalar(DataScalar::Text(text.to_owned())), Pos::UNKNOWN)
     }
 
-    fn map(items: &[(&str, Value)]) -> Value {
-        let items = items.iter().map(|(key, value)| (Scalar::Text((*key).to_owned()), value.clone()));
+    fn map(items: &[(&str, PlacedData)]) -> PlacedData {
+        let items = items.iter().map(|(key, value)| (DataScalar::Text((*key).to_owned()), value.clone()));
         Placed::new(Data::Map(items.collect()), Pos::UNKNOWN)
     }
 
-    fn expected(value: Value) -> Expected {
+    fn expected(value: PlacedData) -> Expected {
         Expected { path: [Step::Key("labels".to_owned())].into_iter().collect(), value }
     }
 

@@ -19,14 +19,14 @@ use ytterby_project::{Target, join};
 
 use self::fingerprint::Fingerprint;
 use self::wake::Alarm;
-use crate::build::{self, Built, Change, Mode, counted, unified};
+use crate::build::{self, Built, FileChange, Mode, counted, unified};
 use crate::flags::Invocation;
-use crate::project::engine::{Engine, Renderers};
+use crate::project::engine::{RenderSettings, Renderers};
 use crate::project::findings::Findings;
 use crate::project::inputs::{Inputs, argument};
 use crate::project::pool;
 use crate::project::progress::Progress;
-use crate::project::{self, Project};
+use crate::project::{self, LoadedProject};
 use crate::{host, limits, report, write};
 
 /// A save is complete after this time without changes.
@@ -93,7 +93,7 @@ fn changed(alarm: &Alarm, before: &Fingerprint, paths: &BTreeSet<String>, hidden
 }
 
 /// The paths to watch, and the directories to ignore.
-fn watched(project: Option<&Project>) -> (BTreeSet<String>, BTreeSet<PathBuf>) {
+fn watched(project: Option<&LoadedProject>) -> (BTreeSet<String>, BTreeSet<PathBuf>) {
     let base = project.map(|project| project.base.clone()).or_else(|| project::find().map(|(base, _)| base));
     let mut paths = BTreeSet::from([join(&base.unwrap_or_default(), ytterby_project::FILE_NAME)]);
     let mut hidden = BTreeSet::new();
@@ -123,7 +123,7 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Builds once.
-    fn round(&mut self, loaded: Result<Project, Failure>, sources: &Arc<Sources>) {
+    fn round(&mut self, loaded: Result<LoadedProject, Failure>, sources: &Arc<Sources>) {
         let is_first = self.rounds == 0;
         self.rounds += 1;
         let project = match loaded {
@@ -141,7 +141,7 @@ impl Session<'_> {
             }
         };
         let program = self.program.to_owned();
-        let engine = Engine {
+        let engine = RenderSettings {
             program,
             rendering: self.rendering,
             sources: Arc::clone(sources),
@@ -177,7 +177,13 @@ impl Session<'_> {
     }
 
     /// Writes the output of a target and prints its changes. Returns whether there were any.
-    fn finish(&mut self, project: &Project, target: &Target, built: Built, is_first: bool) -> Result<bool, Failure> {
+    fn finish(
+        &mut self,
+        project: &LoadedProject,
+        target: &Target,
+        built: Built,
+        is_first: bool,
+    ) -> Result<bool, Failure> {
         let rendered = built.result?;
         let Some((output, comparison)) = target.output.as_ref().zip(built.comparison) else {
             let old = self.last.insert(target.name.clone(), rendered.documents.clone());
@@ -199,9 +205,9 @@ impl Session<'_> {
         let mut text = String::new();
         for (path, change) in &comparison.changes {
             let word = match change {
-                Change::Missing => "created",
-                Change::Differs => "changed",
-                Change::Extra => "deleted",
+                FileChange::Missing => "created",
+                FileChange::Differs => "changed",
+                FileChange::Extra => "deleted",
             };
             text.push_str(&format!("{}: {word} {}\n", target.name, join(&directory, path)));
         }

@@ -11,7 +11,7 @@ use super::cel;
 use super::schema::is_made_of_items;
 use crate::node::{Map, MapItem, Node, Scalar};
 use crate::schema::{Allowed, MapItemType, MapType, Presence, Schema, Slot, Type};
-use crate::validate::cel::Program;
+use crate::validate::cel::CelProgram;
 
 /// The slots with an invalid default.
 pub(super) struct Unfit(HashSet<*const Slot>);
@@ -135,7 +135,10 @@ fn hold(slot: &Slot, value: &Node) -> bool {
     let Some(rules) = &slot.rules else { return true };
     rules.hold_in_exports(value, |function| {
         let expression = cel::translate(function, slot)?;
-        Some(Program::compile(&expression).is_ok_and(|program| program.holds(&without_nulls(value, slot)) == Ok(true)))
+        Some(
+            CelProgram::compile(&expression)
+                .is_ok_and(|program| program.holds(&without_nulls(value, slot)) == Ok(true)),
+        )
     })
 }
 

@@ -13,7 +13,7 @@ use crate::template::UnknownComments;
 
 /// The results of compiling files.
 #[derive(Debug, Default)]
-pub struct Compiled {
+pub struct CompileResults {
     /// The files that cannot be compiled: path and reason.
     pub failures: Vec<(String, Failure)>,
     /// Warnings about annotations and common mistakes.
@@ -38,9 +38,9 @@ pub fn source_of(file: &InputFile) -> Result<Source, Failure> {
 
 /// Compiles files, to which marks were applied, without running them. Files of private libraries may contain any
 /// comments, because the code that evaluates a library can allow them.
-pub fn compile_files(files: &[InputFile], options: &Options, sources: &Arc<Sources>) -> Compiled {
+pub fn compile_files(files: &[InputFile], options: &Options, sources: &Arc<Sources>) -> CompileResults {
     let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
-    let mut compiled = Compiled::default();
+    let mut compiled = CompileResults::default();
     for (order, input) in files.iter().enumerate() {
         let file = File::new(Arc::new(SharedFile::new(input.clone())), order);
         let is_foreign = input.path.split('/').any(|piece| piece == "_ytt_lib");

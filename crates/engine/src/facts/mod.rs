@@ -10,8 +10,8 @@ mod schema;
 
 use crate::annotation::{Ann, Level};
 pub use crate::overlay_record::OverlayRecord;
-pub use compile::{Compiled, compile_files, marked_files, source_of};
-pub use schema::{DeclaredShape, DeclaredValue, Literal, RuleFact, SchemaFacts, StaticVerdict, schema_facts};
+pub use compile::{CompileResults, compile_files, marked_files, source_of};
+pub use schema::{DeclaredShape, DeclaredValue, PlainData, RuleFact, SchemaFacts, StaticVerdict, schema_facts};
 
 /// Whether the arguments of an annotation (its name without `@`) are texts for people or examples,
 /// and not code that decides something.

@@ -49,7 +49,7 @@ pub struct DeclaredValue {
     /// Whether it is deprecated.
     pub deprecated: bool,
     /// Its default.
-    pub default: Literal,
+    pub default: PlainData,
 }
 
 /// The type of a value.
@@ -74,13 +74,13 @@ pub enum DeclaredShape {
 
 /// A piece of plain data.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Literal {
+pub enum PlainData {
     /// A scalar.
     Scalar(Scalar),
     /// A map, in order.
-    Map(Vec<(Scalar, Literal)>),
+    Map(Vec<(Scalar, PlainData)>),
     /// An array.
-    Array(Vec<Literal>),
+    Array(Vec<PlainData>),
 }
 
 /// A rule whose result does not depend on the value.
@@ -161,14 +161,14 @@ fn shape(ty: &Type, rules: &mut Vec<RuleFact>) -> DeclaredShape {
     }
 }
 
-fn literal(node: &Node) -> Literal {
+fn literal(node: &Node) -> PlainData {
     match node {
-        Node::Scalar(scalar) => Literal::Scalar(scalar.clone()),
+        Node::Scalar(scalar) => PlainData::Scalar(scalar.clone()),
         Node::Map(map) => {
             let item = |item: &crate::node::MapItem| (item.key.clone(), deep(|| literal(&item.value)));
-            Literal::Map(map.iter().map(item).collect())
+            PlainData::Map(map.iter().map(item).collect())
         }
-        Node::Array(array) => Literal::Array(array.items.iter().map(|item| deep(|| literal(&item.value))).collect()),
+        Node::Array(array) => PlainData::Array(array.items.iter().map(|item| deep(|| literal(&item.value))).collect()),
     }
 }
 

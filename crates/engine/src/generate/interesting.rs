@@ -7,7 +7,7 @@ use ytterby_diag::{Diagnostic, Id, Part, Path, Pos};
 use ytterby_starlark::Eval;
 use ytterby_text::Str;
 
-use super::pattern::Pattern;
+use super::pattern::ParsedPattern;
 use super::random::Random;
 use super::space::Space;
 use super::text;
@@ -356,7 +356,7 @@ impl Maker<'_> {
                     texts.push(format!("{limit}a"));
                 }
                 Want::Pattern(regexp) => {
-                    if let Some(pattern) = Pattern::read(regexp) {
+                    if let Some(pattern) = ParsedPattern::read(regexp) {
                         let mut more: Vec<String> =
                             (0..12).map(|number| pattern.text(&mut self.random, number / 4)).collect();
                         texts.append(&mut more);

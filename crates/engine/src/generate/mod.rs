@@ -131,7 +131,7 @@ pub fn generate(
 /// A text that a regular expression matches.
 pub(crate) fn example(pattern: &[u8]) -> Option<String> {
     let regexp = Regexp::new(pattern).ok()?;
-    let text = pattern::Pattern::read(&regexp)?.text(&mut Random::new(0), 0);
+    let text = pattern::ParsedPattern::read(&regexp)?.text(&mut Random::new(0), 0);
     regexp.is_match_in(&text).then_some(text)
 }
 

@@ -13,13 +13,13 @@ use super::random::Random;
 const MAX_BYTES: usize = 10_000;
 
 /// A parsed pattern.
-pub(super) struct Pattern(Hir);
+pub(super) struct ParsedPattern(Hir);
 
-impl Pattern {
+impl ParsedPattern {
     /// Parses a pattern; `None` if it is too large.
-    pub fn read(regexp: &Regexp) -> Option<Pattern> {
+    pub fn read(regexp: &Regexp) -> Option<ParsedPattern> {
         let mut parser = ParserBuilder::new().nest_limit(10_000).build();
-        parser.parse(regexp.translated()).ok().map(Pattern)
+        parser.parse(regexp.translated()).ok().map(ParsedPattern)
     }
 
     /// A text in which unbounded repetitions repeat `extra` times more than necessary.
@@ -98,7 +98,7 @@ mod tests {
             r"^\w{2,5}$",
         ] {
             let regexp = Regexp::new(pattern.as_bytes()).expect("a pattern of Go's");
-            let read = Pattern::read(&regexp).expect("a readable pattern");
+            let read = ParsedPattern::read(&regexp).expect("a readable pattern");
             for extra in 0..5 {
                 let text = read.text(&mut random, extra);
                 assert!(regexp.is_match_in(&text), "{pattern}: {text:?}");

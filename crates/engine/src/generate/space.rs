@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use ytterby_diag::{Path, Pos};
 
 use super::interesting::{Given, Maker};
-use super::pattern::Pattern;
+use super::pattern::ParsedPattern;
 use crate::node::{Map, MapItem, Node, Scalar, key_text};
 use crate::schema::{Allowed, Combination, MapItemType, MapType, Presence, Slot, Type};
 
@@ -541,7 +541,7 @@ fn keys(maker: &mut Maker<'_>, item: &MapItemType, most: usize) -> Vec<Scalar> {
     let mut texts: Vec<String> = ["a", "key-1", "x.y/z", "B_2"].map(str::to_owned).to_vec();
     if let Some(Allowed::Matching(regexp, _)) = &rule.allowed {
         let count = most as u32 * 4;
-        texts = match Pattern::read(regexp) {
+        texts = match ParsedPattern::read(regexp) {
             Some(pattern) => (0..count).map(|number| pattern.text(&mut maker.random, number / 4)).collect(),
             None => Vec::new(),
         };

@@ -1,6 +1,6 @@
 //! Generates strings: of given lengths, of formats, with the parts that rules require.
 
-use super::pattern::Pattern;
+use super::pattern::ParsedPattern;
 use super::random::Random;
 use crate::node::{Node, Scalar};
 use crate::validate::Want;
@@ -23,7 +23,7 @@ pub(super) fn of_length(wants: &[Want<'_>], lengths: &[usize], random: &mut Rand
         }
     }
     let pattern = wants.iter().find_map(|want| match want {
-        Want::Pattern(regexp) => Pattern::read(regexp),
+        Want::Pattern(regexp) => ParsedPattern::read(regexp),
         _ => None,
     });
     match pattern {
@@ -48,7 +48,7 @@ pub(super) fn draw(wants: &[Want<'_>], length: usize, random: &mut Random) -> St
     for want in wants {
         match want {
             Want::Pattern(regexp) => {
-                if let Some(pattern) = Pattern::read(regexp) {
+                if let Some(pattern) = ParsedPattern::read(regexp) {
                     let extra = random.below(length.max(1) + 2) as u32;
                     return pattern.text(random, extra);
                 }
@@ -83,7 +83,7 @@ fn composed(wants: &[Want<'_>], length: usize, middle: &str) -> String {
 }
 
 /// Texts that a pattern matches, as close to a length as possible.
-fn closest(pattern: &Pattern, length: usize, random: &mut Random) -> Vec<String> {
+fn closest(pattern: &ParsedPattern, length: usize, random: &mut Random) -> Vec<String> {
     // The length grows with the repetitions, so use binary search.
     let (mut low, mut high) = (0u32, length as u32 + 1);
     let mut best: Option<String> = None;

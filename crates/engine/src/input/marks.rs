@@ -41,7 +41,7 @@ impl Marked {
             .split_once('=')
             .ok_or_else(|| format!("Expected file mark '{mark}' key-value portion to be in format key=value"))?;
 
-        let pattern = Pattern::new(pattern);
+        let pattern = MarkPattern::new(pattern);
         let is_match = |file: &InputFile| pattern.matches(&file.found_path);
         if !self.files.iter().any(|(file, _)| is_match(file)) {
             return Err(format!("Expected file mark '{mark}' to match at least one file by path, but did not"));
@@ -102,9 +102,9 @@ impl<'a> Effect<'a> {
 
 /// A path with wildcards. Only the first `**/*` and then the first `*` count; further stars are
 /// literal, as in the reference.
-struct Pattern<'a>(Vec<Piece<'a>>);
+struct MarkPattern<'a>(Vec<MarkPiece<'a>>);
 
-enum Piece<'a> {
+enum MarkPiece<'a> {
     Literal(&'a str),
     /// `**/*`: one character or more.
     AnyDepth,
@@ -112,26 +112,26 @@ enum Piece<'a> {
     OneLevel,
 }
 
-impl<'a> Pattern<'a> {
-    fn new(text: &'a str) -> Pattern<'a> {
+impl<'a> MarkPattern<'a> {
+    fn new(text: &'a str) -> MarkPattern<'a> {
         let mut pieces = Vec::new();
         let mut star_left = true;
-        let mut literal = |pieces: &mut Vec<Piece<'a>>, text: &'a str| match text.split_once('*') {
+        let mut literal = |pieces: &mut Vec<MarkPiece<'a>>, text: &'a str| match text.split_once('*') {
             Some((before, after)) if star_left => {
                 star_left = false;
-                pieces.extend([Piece::Literal(before), Piece::OneLevel, Piece::Literal(after)]);
+                pieces.extend([MarkPiece::Literal(before), MarkPiece::OneLevel, MarkPiece::Literal(after)]);
             }
-            _ => pieces.push(Piece::Literal(text)),
+            _ => pieces.push(MarkPiece::Literal(text)),
         };
         match text.split_once("**/*") {
             Some((before, after)) => {
                 literal(&mut pieces, before);
-                pieces.push(Piece::AnyDepth);
+                pieces.push(MarkPiece::AnyDepth);
                 literal(&mut pieces, after);
             }
             None => literal(&mut pieces, text),
         }
-        Pattern(pieces)
+        MarkPattern(pieces)
     }
 
     fn matches(&self, path: &str) -> bool {
@@ -140,12 +140,12 @@ impl<'a> Pattern<'a> {
 }
 
 /// At most two of the pieces are wildcards, so this is at worst quadratic in the length of a path.
-fn match_pieces(pieces: &[Piece<'_>], path: &str) -> bool {
+fn match_pieces(pieces: &[MarkPiece<'_>], path: &str) -> bool {
     let Some((first, rest)) = pieces.split_first() else { return path.is_empty() };
     let allowed = match first {
-        Piece::Literal(text) => return path.strip_prefix(text).is_some_and(|path| match_pieces(rest, path)),
-        Piece::AnyDepth => path.find('\n').unwrap_or(path.len()),
-        Piece::OneLevel => path.find('/').unwrap_or(path.len()),
+        MarkPiece::Literal(text) => return path.strip_prefix(text).is_some_and(|path| match_pieces(rest, path)),
+        MarkPiece::AnyDepth => path.find('\n').unwrap_or(path.len()),
+        MarkPiece::OneLevel => path.find('/').unwrap_or(path.len()),
     };
     let mut ends = path.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|&end| end <= allowed);
     ends.any(|end| match_pieces(rest, &path[end..]))
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn wildcards() {
-        let check = |pattern, path, want| assert_eq!(Pattern::new(pattern).matches(path), want, "{pattern} {path}");
+        let check = |pattern, path, want| assert_eq!(MarkPattern::new(pattern).matches(path), want, "{pattern} {path}");
         check("a.yml", "a.yml", true);
         check("a.yml", "aXyml", false);
         check("*.yml", "a.yml", true);

@@ -11,7 +11,7 @@ use crate::causes::FindCauses;
 use crate::node::{Document, DocumentSet, Map, Node};
 use crate::schema::Schema;
 use crate::validate::output;
-use crate::values::{self, Declared, Envelope, FinalValues};
+use crate::values::{self, DeclaredSchema, Envelope, FinalValues};
 
 /// Inputs for libraries below, which wait until those run.
 #[derive(Clone, Default)]
@@ -44,7 +44,7 @@ impl LibraryRun {
     }
 
     /// The schema, with the additions of others.
-    pub fn schema(&self, eval: &mut Eval, given: Vec<Envelope>) -> Result<Declared, Failure> {
+    pub fn schema(&self, eval: &mut Eval, given: Vec<Envelope>) -> Result<DeclaredSchema, Failure> {
         let _span = phase("schema");
         values::schema_of(self, eval, given)
     }
@@ -64,11 +64,11 @@ impl LibraryRun {
     pub fn prepare_with(
         &self,
         eval: &mut Eval,
-        declared: Declared,
+        declared: DeclaredSchema,
         given: Vec<Envelope>,
     ) -> Result<PreparedLibrary, Failure> {
         let _span = phase("data values");
-        let Declared { schema, for_children: schemas, mut files } = declared;
+        let DeclaredSchema { schema, for_children: schemas, mut files } = declared;
         let mut values = values::values_of(self, eval, given, schema.as_deref())?;
         files.append(&mut values.files);
         let waiting = Waiting { values: std::mem::take(&mut values.for_children), schemas };

@@ -27,7 +27,7 @@ pub(crate) use convert::{
 };
 pub(crate) use fragment::{Fragment, FragmentData};
 pub(crate) use map::{Map, hash};
-pub(crate) use policy::{Policy, merge_plainly};
+pub(crate) use policy::{MergePolicy, merge_plainly};
 pub(crate) use structs::{Object, Reads, SharedLists, Struct, values_of, watched_values_of};
 
 use crate::annotation::{Ann, Annotation};
@@ -94,7 +94,7 @@ pub(crate) struct Meta {
     /// The positions where inputs of data values gave this node, in order.
     pub given: Vec<Pos>,
     /// How it is merged if no annotation specifies it.
-    pub policy: Policy,
+    pub policy: MergePolicy,
 }
 
 impl Node {
@@ -230,8 +230,8 @@ pub(crate) trait Annotated {
         self.annotation(ann).is_some()
     }
 
-    fn policy(&self) -> Policy {
-        self.meta().map_or(Policy::default(), |meta| meta.policy)
+    fn policy(&self) -> MergePolicy {
+        self.meta().map_or(MergePolicy::default(), |meta| meta.policy)
     }
 
     /// The metadata, mutable; created if there is none.

@@ -1,7 +1,7 @@
 //! How an item of an overlay is merged if it has no annotation for that.
 //!
 //! Plain YAML with data values has no annotations, and a schema allows more than an overlay would.
-//! Both use a [`Policy`]; an annotation of the user overrides it.
+//! Both use a [`MergePolicy`]; an annotation of the user overrides it.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::deep;
 /// How to merge an item without annotations. By default it must match one item, and is merged into
 /// that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Policy {
+pub(crate) struct MergePolicy {
     /// It replaces the item that it matches.
     pub replaces: bool,
     /// It is added if nothing matches.
@@ -20,11 +20,11 @@ pub(crate) struct Policy {
     pub adds_children: bool,
 }
 
-impl Policy {
+impl MergePolicy {
     /// Merges existing items and adds missing ones.
-    pub const MERGE: Policy = Policy { replaces: false, adds: true, adds_children: false };
+    pub const MERGE: MergePolicy = MergePolicy { replaces: false, adds: true, adds_children: false };
     /// Replaces an existing item, or adds it.
-    pub const REPLACE: Policy = Policy { replaces: true, adds: true, adds_children: false };
+    pub const REPLACE: MergePolicy = MergePolicy { replaces: true, adds: true, adds_children: false };
 
     /// Metadata with only this policy.
     pub fn alone(self) -> Rc<Meta> {
@@ -37,7 +37,7 @@ impl Policy {
 ///
 /// The caller, who knows the comments, must check that the document is plain YAML.
 pub(crate) fn merge_plainly(doc: &mut Document) {
-    set(doc, &Policy::MERGE.alone(), &Policy::REPLACE.alone());
+    set(doc, &MergePolicy::MERGE.alone(), &MergePolicy::REPLACE.alone());
 }
 
 fn set(item: &mut impl Annotated, merge: &Rc<Meta>, replace: &Rc<Meta>) {

@@ -23,11 +23,11 @@ pub(crate) struct Struct {
     fields: OnceCell<Rc<[(Str, Value)]>>,
     index: OnceCell<HashMap<Str, usize>>,
     /// The source of the fields, until all of them are requested.
-    source: Option<Source>,
+    source: Option<StructSource>,
 }
 
 /// A map of data values, and the fields that were requested so far.
-struct Source {
+struct StructSource {
     map: Rc<Map>,
     /// Tracks the lists in it.
     lists: Option<Rc<SharedLists>>,
@@ -45,10 +45,10 @@ enum Made {
 /// Maximum number of fields for which all slots are allocated.
 const FEW: usize = 64;
 
-impl Source {
-    fn new(map: Rc<Map>, lists: Option<Rc<SharedLists>>) -> Source {
+impl StructSource {
+    fn new(map: Rc<Map>, lists: Option<Rc<SharedLists>>) -> StructSource {
         let made = if map.len() <= FEW { Made::Few(Vec::new()) } else { Made::Many(BTreeMap::new()) };
-        Source { map, lists, made: RefCell::new(made) }
+        StructSource { map, lists, made: RefCell::new(made) }
     }
 
     /// The field at an index of the map, created once: programs may change its content.
@@ -84,7 +84,7 @@ impl Struct {
 
     /// A struct of a map whose keys are strings. Fields are created lazily.
     pub fn of_map(map: Rc<Map>, lists: Option<Rc<SharedLists>>) -> Struct {
-        Struct { source: Some(Source::new(map, lists)), ..Struct::default() }
+        Struct { source: Some(StructSource::new(map, lists)), ..Struct::default() }
     }
 
     /// The map of data values that this is, if no field was requested and nobody watches reads:

@@ -9,7 +9,7 @@ use super::compare::is_leaf;
 use super::index::{Leaf, at_path};
 use super::left::{ItemKind, Left};
 use super::matcher::{ItemKey, Matcher};
-use super::search::{By, MatchingSlots, Rule};
+use super::search::{By, MatchRule, MatchingSlots};
 use crate::annotation::{Ann, Annotation};
 use crate::node::{Annotated, Node, Scalar, key_text, scalar_to_value};
 use crate::run::Run;
@@ -23,7 +23,7 @@ pub(super) fn unmet<L: Left>(
     purpose: Purpose,
     left: &L,
     right: &L::Item,
-    rule: &Rule<'_>,
+    rule: &MatchRule<'_>,
     found: &MatchingSlots,
     text: Text,
 ) -> Failure {
@@ -94,7 +94,7 @@ fn by_argument() -> Part {
     Part::Argument(ytterby_diag::Argument::Named("by".to_owned()))
 }
 
-fn looked_for(kind: ItemKind, rule: &Rule<'_>, key: Option<&str>, wanted: &[Leaf]) -> Text {
+fn looked_for(kind: ItemKind, rule: &MatchRule<'_>, key: Option<&str>, wanted: &[Leaf]) -> Text {
     let what = match kind {
         ItemKind::Document => "documents",
         ItemKind::MapItem => "map items",
@@ -269,7 +269,7 @@ fn allow_missing<L: Left>(
 }
 
 /// How to allow that several nodes match.
-fn allow_many(run: &Run, right: &impl Annotated, annotation: Option<&Annotation>, rule: &Rule<'_>) -> Help {
+fn allow_many(run: &Run, right: &impl Annotated, annotation: Option<&Annotation>, rule: &MatchRule<'_>) -> Help {
     let help = Help::new("to change all of them, annotate it with @overlay/match and expects=\"1+\"");
     if rule.expects.expects.is_some() || rule.expects.when.is_some() {
         return help;

@@ -16,7 +16,7 @@ use super::edit::{self, Edits};
 use super::expects::{Expects, Matches, Unmet};
 use super::explain;
 use super::left::{Documents, End, Entries, ItemKind, Items, Left};
-use super::search::{self, LeftState, MatchingSlots, Pairing, Rule};
+use super::search::{self, LeftState, MatchRule, MatchingSlots, Pairing};
 use super::sequence::InsertSide;
 use super::values::{Copies, cleaned, mark_values_given, strip};
 use super::{Purpose, values};
@@ -253,9 +253,9 @@ impl<'c> Merge<'c> {
         Ok(())
     }
 
-    fn rule<'r, L: Left>(&self, right: &'r L::Item, defaults: Expects<'r>) -> Result<Rule<'r>, Failure> {
+    fn rule<'r, L: Left>(&self, right: &'r L::Item, defaults: Expects<'r>) -> Result<MatchRule<'r>, Failure> {
         let pairing = if self.purpose.is_one_to_one() { Pairing::OneToOne } else { Pairing::ByMatch };
-        Rule::of(L::KIND, pairing, right, defaults)
+        MatchRule::of(L::KIND, pairing, right, defaults)
     }
 
     /// The matching items; none if `when=` is not satisfied.
@@ -263,7 +263,7 @@ impl<'c> Merge<'c> {
         &mut self,
         left: &mut L,
         right: &'r L::Item,
-        rule: &Rule<'r>,
+        rule: &MatchRule<'r>,
     ) -> Result<Option<MatchingSlots>, Failure> {
         let value = match rule.by {
             search::By::Key | search::By::Nothing => Node::NULL,

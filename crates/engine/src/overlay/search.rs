@@ -14,7 +14,7 @@ use crate::args::go_type;
 use crate::node::{Annotated, Node};
 
 /// Which items match, and how many are expected.
-pub(super) struct Rule<'r> {
+pub(super) struct MatchRule<'r> {
     pub by: By<'r>,
     pub expects: Expects<'r>,
 }
@@ -44,19 +44,22 @@ pub(super) enum Pairing {
     OneToOne,
 }
 
-impl<'r> Rule<'r> {
+impl<'r> MatchRule<'r> {
     /// The rule of an item of the overlay.
     pub fn of<I: Annotated>(
         kind: ItemKind,
         pairing: Pairing,
         item: &'r I,
         defaults: Expects<'r>,
-    ) -> Result<Rule<'r>, Failure> {
+    ) -> Result<MatchRule<'r>, Failure> {
         let annotation = item.annotation(Ann::OverlayMatch);
         let one_to_one = kind == ItemKind::Document && pairing == Pairing::OneToOne;
         match annotation {
             None if kind == ItemKind::ArrayItem => {
-                return Ok(Rule { by: By::Nothing, expects: Expects { expects: Some(&NONE), ..Expects::default() } });
+                return Ok(MatchRule {
+                    by: By::Nothing,
+                    expects: Expects { expects: Some(&NONE), ..Expects::default() },
+                });
             }
             None if kind == ItemKind::Document && !one_to_one => return Err(no_arguments()),
             Some(annotation) if annotation.kwargs.is_empty() && kind != ItemKind::MapItem && !one_to_one => {
@@ -86,7 +89,7 @@ impl<'r> Rule<'r> {
                 None => By::Wrong(value),
             },
         };
-        Ok(Rule { by, expects: expects.or(defaults).or_adding(annotation.is_none() && item.policy().adds) })
+        Ok(MatchRule { by, expects: expects.or(defaults).or_adding(annotation.is_none() && item.policy().adds) })
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::deep;
-use crate::node::{Annotated, Array, Map, Node, Origin, Policy};
+use crate::node::{Annotated, Array, Map, MergePolicy, Node, Origin};
 use crate::reuse::Reuse;
 
 /// A node without overlay annotations, in which all collections are YAML nodes; `None` if it is so
@@ -83,7 +83,7 @@ pub(super) fn clean_with(item: &mut impl Annotated, reuse: Option<&Reuse>) {
 
 /// Whether an item has annotations about merging.
 fn is_overlaying(item: &impl Annotated) -> bool {
-    item.policy() != Policy::default() || item.annotations().iter().any(is_overlay)
+    item.policy() != MergePolicy::default() || item.annotations().iter().any(is_overlay)
 }
 
 fn is_overlay(annotation: &crate::annotation::Annotation) -> bool {
@@ -94,7 +94,7 @@ pub(super) fn strip(item: &mut impl Annotated) {
     if is_overlaying(item) {
         let meta = item.meta_mut();
         meta.annotations.retain(|annotation| !is_overlay(annotation));
-        meta.policy = Policy::default();
+        meta.policy = MergePolicy::default();
         if item.meta().is_some_and(|meta| meta.annotations.is_empty() && meta.given.is_empty()) {
             *item.meta_slot() = None;
         }

@@ -178,14 +178,14 @@ pub(super) struct Recorded<'h> {
 }
 
 /// Which of the documents or items from one position: the second of three.
-pub(super) type Turn = Option<(usize, usize)>;
+pub(super) type Occurrence = Option<(usize, usize)>;
 
 /// The history of a node of the output: its template, and each overlay that changed it.
 pub(super) fn of_node<'h>(
     doc: &'h Document,
     number: usize,
     path: &Path,
-    turn: Turn,
+    turn: Occurrence,
     record: &Recorded<'h>,
 ) -> Vec<Link<'h>> {
     let histories = record.histories;
@@ -207,7 +207,7 @@ pub(super) fn history_of<'h>(
     history: &'h History,
     slot: usize,
     path: &Path,
-    turn: Turn,
+    turn: Occurrence,
     record: &Recorded<'h>,
     links: &mut Vec<Link<'h>>,
 ) {
@@ -298,7 +298,7 @@ fn below<'n>(node: &'n Node, step: &Step) -> Option<&'n Node> {
 }
 
 /// The result of templates for a node, before overlays, but including those of libraries and of `overlay.apply()`.
-fn template_of<'h>(doc: &'h Document, path: &Path, turn: Turn, record: &Recorded<'h>, links: &mut Vec<Link<'h>>) {
+fn template_of<'h>(doc: &'h Document, path: &Path, turn: Occurrence, record: &Recorded<'h>, links: &mut Vec<Link<'h>>) {
     let libraries = record.libraries;
     for history in record.histories.iter().rev() {
         let last = history.steps.last().map(|(_, docs)| &docs[..]).unwrap_or_default();
@@ -336,7 +336,7 @@ pub(super) fn is_same_document(one: &Document, other: &Document) -> bool {
 
 /// The functions, calls and loops that made a node, innermost first. A node made by a function has another position than
 /// the node around it; items made by a loop share one position.
-fn frames(record: &Recorded<'_>, doc: &Document, path: &Path, turn: Turn) -> Vec<(Pos, String)> {
+fn frames(record: &Recorded<'_>, doc: &Document, path: &Path, turn: Occurrence) -> Vec<(Pos, String)> {
     let mut frames = Vec::new();
     let mut node = &doc.value;
     let inner = add_replaced(record, doc.pos, Pos::UNKNOWN, turn, &mut frames);
@@ -380,9 +380,9 @@ fn add_replaced(
     record: &Recorded<'_>,
     pos: Pos,
     above: Pos,
-    turn: Turn,
+    turn: Occurrence,
     frames: &mut Vec<(Pos, String)>,
-) -> Option<Turn> {
+) -> Option<Occurrence> {
     let count = |call: &Replaced| call.by.iter().filter(|other| **other == pos).count();
     let mut calls: Vec<&Replaced> =
         record.replaced.iter().filter(|call| call.above == above && count(call) > 0).collect();
@@ -404,7 +404,7 @@ fn add_replaced(
 }
 
 /// Adds the functions and loops around a place that are not around the one above it.
-fn add_blocks(record: &Recorded<'_>, pos: Pos, above: &[Block], turn: Turn, frames: &mut Vec<(Pos, String)>) {
+fn add_blocks(record: &Recorded<'_>, pos: Pos, above: &[Block], turn: Occurrence, frames: &mut Vec<(Pos, String)>) {
     let own = record.blocks.around(record.sources, pos);
     let new: Vec<&Block> = own.iter().filter(|block| !above.contains(block)).collect();
     let loops: Vec<&Block> = new.iter().copied().filter(|block| block.kind == BlockKind::Loop).collect();
@@ -424,7 +424,7 @@ fn add_blocks(record: &Recorded<'_>, pos: Pos, above: &[Block], turn: Turn, fram
 }
 
 /// Which of the items at the same position this one is; `None` if it is the only one.
-pub(super) fn twins(places: impl Iterator<Item = Pos>, at: usize) -> Turn {
+pub(super) fn twins(places: impl Iterator<Item = Pos>, at: usize) -> Occurrence {
     let places: Vec<Pos> = places.collect();
     let own = places.get(at).copied().filter(|pos| pos.is_known())?;
     let of = places.iter().filter(|pos| **pos == own).count();

@@ -181,13 +181,13 @@ fn names_in(ast: &Ast, id: ExprId) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use ytterby_diag::{FileId, Pos};
-    use ytterby_starlark::{Dialect, Piece, parse_in};
+    use ytterby_starlark::{Dialect, ProgramPiece, parse_in};
 
     use super::*;
 
     /// The constants of some code that fit strings, or numbers, for a data value with this name.
     fn found(code: &str, key: &str, kind: ScalarType) -> Vec<String> {
-        let pieces = [Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) }];
+        let pieces = [ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) }];
         let syntax = parse_in(Dialect::Current, &pieces).expect("the code can be parsed");
         let slot = Slot::of(Type::Scalar(kind), Pos::UNKNOWN, Node::NULL);
         let values = Constants::of([&syntax]).for_slot(&slot, Some(key), 64);

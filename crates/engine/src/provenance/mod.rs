@@ -35,7 +35,7 @@ use crate::validate::{Spot, verdicts};
 use chain::Link;
 use experiment::{Candidate, Rendering};
 use nodes::ComparedDocument;
-use selector::{Pattern, Selector};
+use selector::{PathPattern, Selector};
 use session::Session;
 
 /// Maximum nodes of one document that a wildcard visits.
@@ -302,7 +302,7 @@ impl Explainer {
     }
 
     /// The paths of data values that match a pattern.
-    fn values_named(&mut self, of: Owner, pattern: &Pattern) -> Result<Vec<Path>, Failure> {
+    fn values_named(&mut self, of: Owner, pattern: &PathPattern) -> Result<Vec<Path>, Failure> {
         let session = of.session(&self.session, &self.libraries);
         let values = &session.values;
         if !pattern.has_wildcards() {
@@ -401,7 +401,7 @@ impl Explainer {
         &mut self,
         text: &str,
         document: &selector::DocumentPattern,
-        path: &Pattern,
+        path: &PathPattern,
     ) -> Result<Vec<Explanation>, Failure> {
         let base = self.base()?;
         let targets = targets(&base, document, path);
@@ -558,7 +558,7 @@ fn shapes_of<'s>(slot: &'s Slot, places: &mut Vec<&'s Slot>) {
 }
 
 /// The nodes that match a selector: first those of the output, then those that overlays removed.
-fn targets(base: &Base, document: &selector::DocumentPattern, path: &Pattern) -> Vec<ExplainedNode> {
+fn targets(base: &Base, document: &selector::DocumentPattern, path: &PathPattern) -> Vec<ExplainedNode> {
     let mut found: Vec<ExplainedNode> = Vec::new();
     let own_path = (!path.has_wildcards()).then(|| path.path());
     let matching = |doc: &Document| match &own_path {
@@ -610,7 +610,7 @@ fn is_left(history: &History, slot: usize, path: &Path) -> bool {
     last.iter().any(|(number, doc)| *number == slot && nodes::at(doc, path).is_some())
 }
 
-fn unknown_node(base: &Base, text: &str, document: &selector::DocumentPattern, path: &Pattern) -> Failure {
+fn unknown_node(base: &Base, text: &str, document: &selector::DocumentPattern, path: &PathPattern) -> Failure {
     let is_named = |(number, doc): &(usize, &Document)| nodes::Name::of(doc).matches(document, number + 1);
     let named: Vec<(usize, &Document)> = base.documents.iter().enumerate().filter(is_named).collect();
     let failure = |text: String, help: String| Failure::new(Id::EXPLAIN_UNKNOWN, format!("{text}; {help}"));

@@ -7,9 +7,9 @@ use ytterby_diag::{Path, Step};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Selector {
     /// A data value, of the root library or of the one with this name.
-    Value { library: Option<String>, path: Pattern },
+    Value { library: Option<String>, path: PathPattern },
     /// Nodes of the output.
-    Output { document: DocumentPattern, path: Pattern },
+    Output { document: DocumentPattern, path: PathPattern },
 }
 
 /// Which documents of the output.
@@ -28,7 +28,7 @@ pub(super) enum DocumentPattern {
 
 /// A path whose steps may have wildcards.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Pattern(pub Vec<PatternStep>);
+pub(super) struct PathPattern(pub Vec<PatternStep>);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum PatternStep {
@@ -81,7 +81,7 @@ pub(super) fn read(text: &str) -> Result<Selector, String> {
 }
 
 /// Parses the path of a data value, with the name of its library as in flags: `@app:db.port`.
-pub(super) fn value(text: &str) -> Result<(Option<String>, Pattern), String> {
+pub(super) fn value(text: &str) -> Result<(Option<String>, PathPattern), String> {
     match text.strip_prefix('@') {
         None => Ok((None, pattern(text)?)),
         Some(rest) => match rest.split_once(':') {
@@ -107,7 +107,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Parses a path: keys separated by dots, `[0]`, `["a.b"]`.
-pub(super) fn pattern(text: &str) -> Result<Pattern, String> {
+pub(super) fn pattern(text: &str) -> Result<PathPattern, String> {
     let mut steps = Vec::new();
     let mut rest = text.strip_prefix('.').unwrap_or(text);
     while !rest.is_empty() {
@@ -143,10 +143,10 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, String> {
         steps.push(if key == "**" { PatternStep::Deep } else { PatternStep::Key(key.to_owned()) });
         rest = rest[end..].strip_prefix('.').unwrap_or(&rest[end..]);
     }
-    Ok(Pattern(steps))
+    Ok(PathPattern(steps))
 }
 
-impl Pattern {
+impl PathPattern {
     pub fn has_wildcards(&self) -> bool {
         self.0.iter().any(|step| match step {
             PatternStep::Key(key) => key.contains(['*', '?']),

@@ -295,13 +295,13 @@ fn compile(library: &LibraryRun) -> Result<(), Failure> {
 
 /// A document that replaces the value at a path.
 fn replacing(path: &ytterby_diag::Path, value: Node) -> Document {
-    use crate::node::{Map, MapItem, Policy, Scalar};
+    use crate::node::{Map, MapItem, MergePolicy, Scalar};
     let mut value = value;
     let mut is_innermost = true;
     for step in path.steps().iter().rev() {
         let ytterby_diag::Step::Key(key) = step else { continue };
         let mut item = MapItem::new(Scalar::from(key.as_str()), value, Pos::UNKNOWN);
-        item.meta_mut().policy = if is_innermost { Policy::REPLACE } else { Policy::MERGE };
+        item.meta_mut().policy = if is_innermost { MergePolicy::REPLACE } else { MergePolicy::MERGE };
         is_innermost = false;
         value = Node::map(Map::from_items(vec![item]));
     }

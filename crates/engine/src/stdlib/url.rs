@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ytterby_starlark::{Args, Error, Eval, Value};
-use ytterby_text::url::{self, Part, Url, User, escape, unescape};
+use ytterby_text::url::{self, Url, UrlPart, User, escape, unescape};
 use ytterby_text::{Str, budget};
 
 use super::{Module, Object, Struct, method};
@@ -14,28 +14,28 @@ use crate::node;
 /// The module.
 pub(super) fn module() -> Module {
     Module::new("url")
-        .with("path_segment_encode", |_, args| encode(&args, Part::PathSegment))
-        .with("path_segment_decode", |_, args| decode(&args, Part::PathSegment))
-        .with("query_param_value_encode", |_, args| encode(&args, Part::Query))
-        .with("query_param_value_decode", |_, args| decode(&args, Part::Query))
+        .with("path_segment_encode", |_, args| encode(&args, UrlPart::PathSegment))
+        .with("path_segment_decode", |_, args| decode(&args, UrlPart::PathSegment))
+        .with("query_param_value_encode", |_, args| encode(&args, UrlPart::Query))
+        .with("query_param_value_decode", |_, args| decode(&args, UrlPart::Query))
         .with("query_params_encode", query_params_encode)
         .with("query_params_decode", query_params_decode)
         .with("parse", parse)
 }
 
-fn encode(args: &Args<'_>, part: Part) -> Result<Value, Error> {
+fn encode(args: &Args<'_>, part: UrlPart) -> Result<Value, Error> {
     Ok(Value::from(Str::from(escaped(one_string(args)?, part)?)))
 }
 
 /// Escapes a text and charges the result.
-fn escaped(text: &[u8], part: Part) -> Result<Vec<u8>, Error> {
+fn escaped(text: &[u8], part: UrlPart) -> Result<Vec<u8>, Error> {
     budget::scan(text.len())?;
     let longer = text.iter().filter(|&&byte| part.escapes(byte)).count();
     budget::text(text.len() + 2 * longer)?;
     Ok(escape(text, part))
 }
 
-fn decode(args: &Args<'_>, part: Part) -> Result<Value, Error> {
+fn decode(args: &Args<'_>, part: UrlPart) -> Result<Value, Error> {
     let text = one_string(args)?;
     budget::text(text.len())?;
     Ok(Value::from(Str::from(unescape(text, part).map_err(Error::new)?)))
@@ -58,9 +58,9 @@ fn query_params_encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
             if !out.is_empty() {
                 out.push(b'&');
             }
-            out.extend_from_slice(&escaped(name, Part::Query)?);
+            out.extend_from_slice(&escaped(name, UrlPart::Query)?);
             out.push(b'=');
-            out.extend_from_slice(&escaped(value, Part::Query)?);
+            out.extend_from_slice(&escaped(value, UrlPart::Query)?);
         }
     }
     Ok(Value::from(Str::from(out)))
@@ -103,8 +103,8 @@ fn query_params_decode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
         budget::memory(PAIR).and_then(|()| budget::text(2 * pair.len()))?;
         let equals = pair.iter().position(|&byte| byte == b'=');
         let (name, value) = equals.map_or((pair, &b""[..]), |at| (&pair[..at], &pair[at + 1..]));
-        let name = unescape(name, Part::Query).map_err(Error::new)?;
-        let value = unescape(value, Part::Query).map_err(Error::new)?;
+        let name = unescape(name, UrlPart::Query).map_err(Error::new)?;
+        let value = unescape(value, UrlPart::Query).map_err(Error::new)?;
         params.entry(Str::from(name)).or_default().push(Str::from(value));
     }
     let list = |texts: Vec<Str>| Value::list(texts.into_iter().map(Value::Str).collect());

@@ -16,9 +16,11 @@ pub(super) fn module() -> Module {
 
 fn require_at_least(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let wanted = one_string(&args)?.to_str();
-    let Some(version) = Version::parse(&wanted) else { fail!("version string '{wanted}' must be a valid semver") };
+    let Some(version) = SemanticVersion::parse(&wanted) else {
+        fail!("version string '{wanted}' must be a valid semver")
+    };
     let ours = eval.data::<Run>().map_or_else(|| YTT_VERSION.to_owned(), |run| run.options.compat.ytt_version());
-    let our_version = Version::parse(&ours).expect("our own version is valid");
+    let our_version = SemanticVersion::parse(&ours).expect("our own version is valid");
     if let Some(number) = version.numbers.iter().find(|number| number.parse::<i64>().is_err()) {
         fail!("Error parsing version: strconv.ParseInt: parsing \"{number}\": value out of range");
     }
@@ -29,14 +31,14 @@ fn require_at_least(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 }
 
 /// A semantic version; build metadata is ignored.
-struct Version<'a> {
+struct SemanticVersion<'a> {
     /// Major, minor and patch: digits without a leading zero.
     numbers: [&'a str; 3],
     prerelease: Option<&'a str>,
 }
 
-impl<'a> Version<'a> {
-    fn parse(text: &'a str) -> Option<Version<'a>> {
+impl<'a> SemanticVersion<'a> {
+    fn parse(text: &'a str) -> Option<SemanticVersion<'a>> {
         let (rest, build) = split(text, '+');
         let (numbers, prerelease) = split(rest, '-');
         let mut parts = numbers.split('.');
@@ -49,11 +51,11 @@ impl<'a> Version<'a> {
             && prerelease.is_none_or(|tag| {
                 tag.split('.').all(|part| is_identifier(part) && (is_number(part) || !is_digits(part)))
             });
-        is_valid.then_some(Version { numbers, prerelease })
+        is_valid.then_some(SemanticVersion { numbers, prerelease })
     }
 
     /// Whether this, a release, is not older than `other`.
-    fn is_at_least(&self, other: &Version<'_>) -> bool {
+    fn is_at_least(&self, other: &SemanticVersion<'_>) -> bool {
         // Without leading zeros, the longer of two numbers is the larger one.
         let order = self.numbers.iter().zip(other.numbers).map(|(a, b)| a.len().cmp(&b.len()).then((*a).cmp(b)));
         let order = order.fold(Ordering::Equal, Ordering::then);
@@ -81,7 +83,7 @@ mod tests {
     #[test]
     fn only_semver_is_valid() {
         for text in ["0.49.0", "1.2.3-alpha.1", "1.2.3-0a.-", "1.2.3+01.x", "1.2.3--+-"] {
-            assert!(Version::parse(text).is_some(), "{text}");
+            assert!(SemanticVersion::parse(text).is_some(), "{text}");
         }
         for text in [
             "",
@@ -96,14 +98,15 @@ mod tests {
             "1.2.3-é",
             "1.2.3 ",
         ] {
-            assert!(Version::parse(text).is_none(), "{text}");
+            assert!(SemanticVersion::parse(text).is_none(), "{text}");
         }
     }
 
     #[test]
     fn compares_numbers() {
-        let at_least =
-            |ours, wanted| Version::parse(ours).expect("valid").is_at_least(&Version::parse(wanted).expect("valid"));
+        let at_least = |ours, wanted| {
+            SemanticVersion::parse(ours).expect("valid").is_at_least(&SemanticVersion::parse(wanted).expect("valid"))
+        };
         for (ours, wanted, expected) in [
             ("0.49.0", "0.49.0", true),
             ("0.49.0", "0.49.0-alpha.1", true),

@@ -13,7 +13,7 @@ use ytterby_starlark::Value;
 use ytterby_text::Str;
 
 use super::open::{Building, Open};
-use super::table::{Table, Tag, TemplateNode, TemplateNodeKind};
+use super::table::{NodeNumber, NodeTable, TemplateNode, TemplateNodeKind};
 use crate::annotation::{Ann, Annotation};
 use crate::node::{self, Annotated, Document, FragmentData, Meta, Node};
 use crate::record::Replaced;
@@ -47,9 +47,9 @@ pub(crate) struct ResultBuilder {
     overrides: KeyOverrides,
     open: Vec<Open>,
     /// Annotations of nodes that have not started yet.
-    annotations: Vec<(Tag, Annotation)>,
+    annotations: Vec<(NodeNumber, Annotation)>,
     /// Keys of map items that have not started yet.
-    keys: Vec<(Tag, Str)>,
+    keys: Vec<(NodeNumber, Str)>,
     /// The first overlay annotation on the open document or on a node below that is written here.
     overlay: Option<(Ann, Pos)>,
     /// Overlay annotations in documents that are not overlays, the first one of each.
@@ -73,17 +73,17 @@ impl ResultBuilder {
 
     /// Stores an annotation for the node that is started under `tag`. The last one with a name
     /// wins.
-    pub fn annotate(&mut self, tag: Tag, annotation: Annotation) {
+    pub fn annotate(&mut self, tag: NodeNumber, annotation: Annotation) {
         self.annotations.push((tag, annotation));
     }
 
     /// Stores a key for the map item that is started under `tag`.
-    pub fn set_key(&mut self, tag: Tag, key: Str) {
+    pub fn set_key(&mut self, tag: NodeNumber, key: Str) {
         self.keys.push((tag, key));
     }
 
     /// Opens a node.
-    pub fn start(&mut self, table: &Table, tag: Tag) -> Result<()> {
+    pub fn start(&mut self, table: &NodeTable, tag: NodeNumber) -> Result<()> {
         let node = table.node(tag);
         match node.kind {
             TemplateNodeKind::DocumentSet
@@ -97,7 +97,7 @@ impl ResultBuilder {
         }
     }
 
-    fn start_collection(&mut self, table: &Table, tag: Tag, node: &TemplateNode) -> Result<()> {
+    fn start_collection(&mut self, table: &NodeTable, tag: NodeNumber, node: &TemplateNode) -> Result<()> {
         if self.open.last().is_some_and(|open| open.item != node.parent) {
             self.close_to_parent_of(table, tag, node)?;
         }
@@ -111,7 +111,7 @@ impl ResultBuilder {
         Ok(())
     }
 
-    fn start_item(&mut self, table: &Table, tag: Tag, node: &TemplateNode) -> Result<()> {
+    fn start_item(&mut self, table: &NodeTable, tag: NodeNumber, node: &TemplateNode) -> Result<()> {
         match self.open.last() {
             Some(open) if open.tag == node.parent => self.close_item()?,
             Some(_) => self.close_to_parent_of(table, tag, node)?,
@@ -204,11 +204,11 @@ impl ResultBuilder {
         self.open.last_mut().ok_or_else(|| "expected a YAML node to be started before its value is set".into())
     }
 
-    fn take_key(&mut self, tag: Tag) -> Option<Str> {
+    fn take_key(&mut self, tag: NodeNumber) -> Option<Str> {
         self.keys.iter().position(|(of, _)| *of == tag).map(|at| self.keys.remove(at).1)
     }
 
-    fn take_annotations(&mut self, tag: Tag) -> Option<Rc<Meta>> {
+    fn take_annotations(&mut self, tag: NodeNumber) -> Option<Rc<Meta>> {
         let own: Vec<Annotation> =
             self.annotations.extract_if(.., |(of, _)| *of == tag).map(|(_, annotation)| annotation).collect();
         let annotations = last_of_each_name(own);
@@ -217,7 +217,7 @@ impl ResultBuilder {
 
     /// Closes what is open below the nearest common ancestor of the innermost open node and a new
     /// one. Usually that is the parent of the new one.
-    fn close_to_parent_of(&mut self, table: &Table, tag: Tag, new: &TemplateNode) -> Result<()> {
+    fn close_to_parent_of(&mut self, table: &NodeTable, tag: NodeNumber, new: &TemplateNode) -> Result<()> {
         let Some(innermost) = self.open.last() else { return Ok(()) };
         let at = match self.place_of(new.parent) {
             Some(at) => at,
@@ -243,7 +243,7 @@ impl ResultBuilder {
     }
 
     /// Where a node is open.
-    fn place_of(&self, tag: Tag) -> Option<OpenNode> {
+    fn place_of(&self, tag: NodeNumber) -> Option<OpenNode> {
         if tag == 0 {
             return None;
         }

@@ -195,14 +195,14 @@ const WORDS: [&str; 34] = [
 mod tests {
     use proptest::prelude::*;
     use ytterby_diag::{FileId, Pos};
-    use ytterby_starlark::{Eval, Exports, NoOps, Piece};
+    use ytterby_starlark::{Eval, Exports, NoOps, ProgramPiece};
 
     use super::*;
 
     /// The arguments as Starlark evaluates them, or `None` if it refuses them.
     fn evaluated(text: &str) -> Option<String> {
         let code = format!("def f(*args, **kwargs):\n  return [list(args), kwargs]\nend\nx = f({text})\n");
-        let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
+        let piece = ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
         let program = ytterby_starlark::compile(&[piece], &[]).ok()?;
         let exports = program.link().run(&mut Eval::new(), std::rc::Rc::new(NoOps), &Exports::default()).ok()?;
         exports.iter().find(|(name, _)| **name == "x").map(|(_, value)| value.repr().to_string())

@@ -21,7 +21,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, FileId, Listing, ListingStyle, Pos};
-use ytterby_starlark::{Eval, Exports, LinkedProgram, Ops, Piece, Program, Syntax, SyntaxError, parse_in};
+use ytterby_starlark::{Eval, Exports, LinkedProgram, Ops, Program, ProgramPiece, Syntax, SyntaxError, parse_in};
 use ytterby_text::Str;
 use ytterby_yaml::Tree;
 
@@ -34,13 +34,13 @@ pub(crate) use yaml::{annotates, has_templating, templating_of_document};
 use crate::annotation::Ann;
 use crate::run::Run;
 use build::Dialect;
-use table::{LinkedTable, Table};
+use table::{LinkedTable, NodeTable};
 use yaml::Arguments;
 
 /// A compiled file, which threads can share.
 pub(crate) struct CompiledTemplate {
     program: Program,
-    table: Arc<Table>,
+    table: Arc<NodeTable>,
     language: Language,
 }
 
@@ -99,7 +99,7 @@ impl CompiledTemplate {
     /// Compiles a Starlark file.
     pub fn starlark(text: &[u8], file: FileId, run: &Run) -> Result<CompiledTemplate, CompileError> {
         run.sources.set_listing(file, Listing::new(ListingStyle::Starlark));
-        let piece = Piece::Code { text, at: Pos::new(file, 0) };
+        let piece = ProgramPiece::Code { text, at: Pos::new(file, 0) };
         let program = compiled(run, &[piece]).map_err(CompileError::Syntax)?;
         Ok(CompiledTemplate { program, table: Arc::default(), language: Language::Starlark })
     }
@@ -145,11 +145,11 @@ pub(crate) fn text_syntax(text: &Str, file: FileId, run: &Run) -> Option<Syntax>
 
 /// The same for a Starlark file.
 pub(crate) fn starlark_syntax(text: &[u8], file: FileId, run: &Run) -> Option<Syntax> {
-    parse_in(run.dialect(), &[Piece::Code { text, at: Pos::new(file, 0) }]).ok()
+    parse_in(run.dialect(), &[ProgramPiece::Code { text, at: Pos::new(file, 0) }]).ok()
 }
 
 /// Compiles these pieces; records coverage if the run requests it.
-fn compiled(run: &Run, pieces: &[Piece<'_>]) -> Result<Program, Vec<SyntaxError>> {
+fn compiled(run: &Run, pieces: &[ProgramPiece<'_>]) -> Result<Program, Vec<SyntaxError>> {
     let coverage = run.options.coverage.as_ref().map(|coverage| coverage.of_code());
     ytterby_starlark::compile_covered(run.dialect(), pieces, &[], coverage.as_deref())
 }

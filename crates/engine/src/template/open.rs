@@ -9,7 +9,7 @@ use ytterby_diag::Pos;
 use ytterby_text::{Str, budget};
 
 use super::build::{KeyOverrides, Result};
-use super::table::{Tag, TemplateNode, TemplateNodeKind};
+use super::table::{NodeNumber, TemplateNode, TemplateNodeKind};
 use crate::annotation::Ann;
 use crate::node::{
     self, Annotated, Array, ArrayItem, Document, DocumentSet, FragmentData, Map, MapItem, Meta, Node, Origin, Scalar,
@@ -20,9 +20,9 @@ const LONG: usize = 4096;
 
 /// An open collection and its open item.
 pub(super) struct Open {
-    pub tag: Tag,
+    pub tag: NodeNumber,
     /// The tag of the open item, which is the last one; 0 if there is none.
-    pub item: Tag,
+    pub item: NodeNumber,
     /// Whether the value of the open item is a collection from the source, made as a whole.
     pub has_constant: bool,
     pub node: Building,
@@ -83,7 +83,7 @@ impl WholeText {
 
 impl Open {
     /// Opens a collection; items cannot be opened by themselves.
-    pub fn new(tag: Tag, kind: &TemplateNodeKind) -> Open {
+    pub fn new(tag: NodeNumber, kind: &TemplateNodeKind) -> Open {
         let node = match kind {
             TemplateNodeKind::Map(items) => Building::Map(Map::with_capacity(*items as usize), None),
             TemplateNodeKind::Array(items) => {
@@ -99,14 +99,14 @@ impl Open {
     }
 
     /// The tag of the innermost open node.
-    pub fn innermost_tag(&self) -> Tag {
+    pub fn innermost_tag(&self) -> NodeNumber {
         if self.item == 0 { self.tag } else { self.item }
     }
 
     /// Opens an item.
     pub fn add_item(
         &mut self,
-        tag: Tag,
+        tag: NodeNumber,
         node: &TemplateNode,
         key: Option<Str>,
         meta: Option<Rc<Meta>>,

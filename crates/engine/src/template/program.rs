@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::fmt::Display;
 
 use ytterby_diag::{FileId, Listing, ListingStyle, Pos};
-use ytterby_starlark::{OpArgs, Piece};
+use ytterby_starlark::{OpArgs, ProgramPiece};
 use ytterby_text::budget;
 
 use super::comment::Content;
-use super::table::{Op, Table};
+use super::table::{NodeTable, Op};
 
 /// The prefix of the functions that the reference's generated code calls. It numbers what it
 /// compiles; 2 is the first template of a run without data values.
@@ -20,7 +20,7 @@ pub(super) const GENERATED: &str = "__ytt_tpl2_";
 /// A program being written.
 pub(crate) struct ProgramWriter<'a> {
     pub file: FileId,
-    pub table: Table,
+    pub table: NodeTable,
     pub lines: Listing,
     code: Vec<Line<'a>>,
     last: Option<Pos>,
@@ -32,12 +32,12 @@ pub(crate) struct ProgramWriter<'a> {
 
 enum Line<'a> {
     Code(Cow<'a, str>, Pos),
-    Op { op: u32, dialect: u8, args: Args<'a>, at: Pos },
+    Op { op: u32, dialect: u8, args: OperationArgs<'a>, at: Pos },
 }
 
 /// The arguments of an operation.
 #[derive(Clone, Copy)]
-pub(crate) enum Args<'a> {
+pub(crate) enum OperationArgs<'a> {
     None,
     Expr(Content<'a>),
     Call(Content<'a>),
@@ -47,7 +47,7 @@ impl<'a> ProgramWriter<'a> {
     pub fn new(file: FileId, style: ListingStyle) -> ProgramWriter<'a> {
         ProgramWriter {
             file,
-            table: Table::default(),
+            table: NodeTable::default(),
             lines: Listing::new(style),
             code: Vec::new(),
             last: None,
@@ -70,7 +70,7 @@ impl<'a> ProgramWriter<'a> {
     }
 
     /// An operation with a position in the source.
-    pub fn op(&mut self, op: Op, dialect: u8, args: Args<'a>, at: Pos) {
+    pub fn op(&mut self, op: Op, dialect: u8, args: OperationArgs<'a>, at: Pos) {
         charge_line();
         self.mark(at);
         let op = self.table.add_op(op);
@@ -88,7 +88,7 @@ impl<'a> ProgramWriter<'a> {
         charge_line();
         let at = self.generated(format!("{GENERATED}{text}"));
         let op = self.table.add_op(op);
-        self.code.push(Line::Op { op, dialect, args: Args::None, at });
+        self.code.push(Line::Op { op, dialect, args: OperationArgs::None, at });
     }
 
     /// Counts nodes as the reference does, and returns the number of the last one.
@@ -106,7 +106,7 @@ impl<'a> ProgramWriter<'a> {
     }
 
     /// The pieces to compile.
-    pub fn pieces(&self) -> Vec<Piece<'_>> {
+    pub fn pieces(&self) -> Vec<ProgramPiece<'_>> {
         self.code.iter().map(Line::piece).collect()
     }
 
@@ -128,16 +128,16 @@ fn charge_line() {
 }
 
 impl Line<'_> {
-    fn piece(&self) -> Piece<'_> {
+    fn piece(&self) -> ProgramPiece<'_> {
         match self {
-            Line::Code(text, at) => Piece::Code { text: text.as_bytes(), at: *at },
+            Line::Code(text, at) => ProgramPiece::Code { text: text.as_bytes(), at: *at },
             Line::Op { op, dialect, args, at } => {
                 let args = match args {
-                    Args::None => OpArgs::None,
-                    Args::Expr(content) => OpArgs::Expr { text: content.text.as_bytes(), at: content.at },
-                    Args::Call(content) => OpArgs::Call { text: content.text.as_bytes(), at: content.at },
+                    OperationArgs::None => OpArgs::None,
+                    OperationArgs::Expr(content) => OpArgs::Expr { text: content.text.as_bytes(), at: content.at },
+                    OperationArgs::Call(content) => OpArgs::Call { text: content.text.as_bytes(), at: content.at },
                 };
-                Piece::Op { op: *op, dialect: *dialect, args, at: *at }
+                ProgramPiece::Op { op: *op, dialect: *dialect, args, at: *at }
             }
         }
     }

@@ -17,12 +17,12 @@ use crate::annotation::{Ann, Level};
 use crate::node::{self, Node, Scalar};
 
 /// The number of a node in its template; 0 is the root above all nodes.
-pub(crate) type Tag = u32;
+pub(crate) type NodeNumber = u32;
 
 /// A node of the template's source.
 #[derive(Debug)]
 pub(crate) struct TemplateNode {
-    pub parent: Tag,
+    pub parent: NodeNumber,
     pub depth: u32,
     pub pos: Pos,
     pub kind: TemplateNodeKind,
@@ -34,7 +34,7 @@ pub(crate) struct TemplateNode {
 pub(crate) enum SourceValue {
     /// The scalar of a leaf; null if code computes the value or if there are nodes below.
     Scalar(Scalar),
-    /// A collection without code below it: an index into [`Table::constants`].
+    /// A collection without code below it: an index into [`NodeTable::constants`].
     Constant(u32),
 }
 
@@ -78,13 +78,13 @@ pub(crate) enum Op {
     /// A placeholder for a line that the reference generates and that needs no action.
     Nothing,
     /// Opens a node: the following nodes are its children.
-    StartNode(Tag),
+    StartNode(NodeNumber),
     /// Opens a node and sets its value to the one in the source.
-    StartLeaf(Tag),
+    StartLeaf(NodeNumber),
     /// Opens an item and the collection in it, which has the next tag.
-    StartNested(Tag),
+    StartNested(NodeNumber),
     /// Sets the value of the open node to the one in the source.
-    SetNode(Tag),
+    SetNode(NodeNumber),
     /// Sets the value of the open node to the result of an expression.
     SetNodeValue,
     /// An annotation for the next node that is started under this tag.
@@ -94,13 +94,13 @@ pub(crate) enum Op {
     /// Ends it, and makes it the value of the open node.
     SetNodeText,
     /// Ends it, and makes it the key of the next map item that is started under this tag.
-    SetKeyText(Tag),
+    SetKeyText(NodeNumber),
 }
 
 /// The data of [`Op::Annotate`].
 #[derive(Clone, Debug)]
 pub(crate) struct Annotate {
-    pub tag: Tag,
+    pub tag: NodeNumber,
     /// Which one it is if all names are known; see [`Annotate::ann`].
     ann: Option<Ann>,
     pub name: Str,
@@ -110,7 +110,7 @@ pub(crate) struct Annotate {
 }
 
 impl Annotate {
-    pub fn new(tag: Tag, name: &str, pos: Pos, literals: Option<Literals>) -> Annotate {
+    pub fn new(tag: NodeNumber, name: &str, pos: Pos, literals: Option<Literals>) -> Annotate {
         Annotate { tag, ann: Ann::from_name(name.as_bytes(), Level::Ytterby), name: name.into(), pos, literals }
     }
 
@@ -122,7 +122,7 @@ impl Annotate {
 
 /// Nodes and operations of one template.
 #[derive(Default)]
-pub(crate) struct Table {
+pub(crate) struct NodeTable {
     nodes: Vec<TemplateNode>,
     ops: Vec<Op>,
     /// Whether some key is a collection.
@@ -135,17 +135,17 @@ pub(crate) struct Table {
 
 /// A table with the data of one thread: its constants as nodes, each created lazily.
 pub(crate) struct LinkedTable {
-    table: Arc<Table>,
+    table: Arc<NodeTable>,
     constants: Box<[OnceCell<Node>]>,
 }
 
 impl LinkedTable {
-    pub fn new(table: &Arc<Table>) -> LinkedTable {
+    pub fn new(table: &Arc<NodeTable>) -> LinkedTable {
         LinkedTable { constants: table.constants.iter().map(|_| OnceCell::new()).collect(), table: table.clone() }
     }
 
     /// The value of a node in the source.
-    pub fn value(&self, tag: Tag) -> Node {
+    pub fn value(&self, tag: NodeNumber) -> Node {
         match &self.node(tag).value {
             SourceValue::Scalar(scalar) => Node::Scalar(scalar.clone()),
             SourceValue::Constant(index) => {
@@ -161,20 +161,20 @@ impl LinkedTable {
 }
 
 impl Deref for LinkedTable {
-    type Target = Table;
+    type Target = NodeTable;
 
-    fn deref(&self) -> &Table {
+    fn deref(&self) -> &NodeTable {
         &self.table
     }
 }
 
-impl Table {
+impl NodeTable {
     /// Adds a node.
-    pub fn add_node(&mut self, parent: Tag, pos: Pos, kind: TemplateNodeKind, value: SourceValue) -> Tag {
+    pub fn add_node(&mut self, parent: NodeNumber, pos: Pos, kind: TemplateNodeKind, value: SourceValue) -> NodeNumber {
         let depth = self.depth(parent) + 1;
         self.has_complex_keys |= matches!(kind, TemplateNodeKind::MapItem(Scalar::Complex(_)));
         self.nodes.push(TemplateNode { parent, depth, pos, kind, value });
-        self.nodes.len() as Tag
+        self.nodes.len() as NodeNumber
     }
 
     /// The key that an operation starts, if it is a collection.
@@ -196,12 +196,12 @@ impl Table {
         self.ops.len() as u32 - 1
     }
 
-    pub fn node(&self, tag: Tag) -> &TemplateNode {
+    pub fn node(&self, tag: NodeNumber) -> &TemplateNode {
         &self.nodes[tag as usize - 1]
     }
 
     /// Sets the value of a node to one of a tree, without templating.
-    pub fn set_value(&mut self, tag: Tag, tree: &Tree, id: NodeId) {
+    pub fn set_value(&mut self, tag: NodeNumber, tree: &Tree, id: NodeId) {
         let value = match tree.value(id) {
             View::Scalar(scalar) => SourceValue::Scalar(scalar.clone()),
             View::Map(_) | View::Array(_) => {
@@ -226,7 +226,7 @@ impl Table {
     }
 
     /// Frees unused capacity: nothing is added any more. All constants are part of the tree.
-    pub fn finish(mut self, tree: Option<&Arc<Tree>>) -> Table {
+    pub fn finish(mut self, tree: Option<&Arc<Tree>>) -> NodeTable {
         self.tree = tree.filter(|_| !self.constants.is_empty()).cloned();
         self.constants.shrink_to_fit();
         self.nodes.shrink_to_fit();
@@ -245,7 +245,7 @@ impl Table {
 
     /// The nearest ancestor of `new` that is also `current` or an ancestor of it; 0 if there is
     /// none.
-    pub fn common_parent(&self, current: Tag, new: Tag) -> Tag {
+    pub fn common_parent(&self, current: NodeNumber, new: NodeNumber) -> NodeNumber {
         let (mut a, mut b) = (current, self.node(new).parent);
         while a != b {
             let (depth_a, depth_b) = (self.depth(a), self.depth(b));
@@ -259,7 +259,7 @@ impl Table {
         a
     }
 
-    fn depth(&self, tag: Tag) -> u32 {
+    fn depth(&self, tag: NodeNumber) -> u32 {
         if tag == 0 { 0 } else { self.node(tag).depth }
     }
 }
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn finds_the_nearest_common_parent() {
-        let mut table = Table::default();
+        let mut table = NodeTable::default();
         let mut add = |parent| table.add_node(parent, Pos::UNKNOWN, TemplateNodeKind::Map(0), SourceValue::NULL);
         let root = add(0);
         let left = add(root);

@@ -11,7 +11,7 @@ use ytterby_text::Str;
 use super::Malformed;
 use super::build::Dialect;
 use super::comment::Content;
-use super::program::{Args, ProgramWriter};
+use super::program::{OperationArgs, ProgramWriter};
 use super::table::{Op, SourceValue, TemplateNodeKind};
 use crate::node::Scalar;
 use crate::run::Run;
@@ -20,7 +20,7 @@ const TEXT: u8 = Dialect::Text as u8;
 
 /// A piece of a text template.
 #[derive(Debug, PartialEq)]
-enum Piece {
+enum TemplatePiece {
     Text { start: usize, end: usize },
     Code { start: usize, end: usize },
 }
@@ -77,7 +77,7 @@ fn write_pieces<'a>(
     lines: &mut Listing,
     (text, bytes): (&'a str, &Str),
     file: FileId,
-    pieces: &[Piece],
+    pieces: &[TemplatePiece],
 ) {
     let root = writer.table.add_node(0, Pos::UNKNOWN, TemplateNodeKind::TextRoot, SourceValue::NULL);
     let shown = writer.count_tags(1);
@@ -86,7 +86,7 @@ fn write_pieces<'a>(
     writer.generated_op(Op::StartNode(root), TEXT, format!("start_node({shown})"));
     for (at, piece) in pieces.iter().enumerate() {
         match *piece {
-            Piece::Text { start, end } => {
+            TemplatePiece::Text { start, end } => {
                 let pos = Pos::new(file, start as u32);
                 let mut content = &text[start..end];
                 if at > 0 && code_of(text, &pieces[at - 1]).ends_with('-') {
@@ -100,10 +100,10 @@ fn write_pieces<'a>(
                 writer.count_tags(1);
                 let value = SourceValue::Scalar(Scalar::Str(bytes.part(from..from + content.len())));
                 let tag = writer.table.add_node(root, pos, TemplateNodeKind::Text, value);
-                writer.op(Op::StartNode(tag), TEXT, Args::None, pos);
-                writer.op(Op::SetNode(tag), TEXT, Args::None, pos);
+                writer.op(Op::StartNode(tag), TEXT, OperationArgs::None, pos);
+                writer.op(Op::SetNode(tag), TEXT, OperationArgs::None, pos);
             }
-            Piece::Code { start, end } => {
+            TemplatePiece::Code { start, end } => {
                 let whole = &text[start..end];
                 let (code, offset) = inner_code(whole);
                 if whole.starts_with('=') || whole.starts_with("-=") {
@@ -111,9 +111,9 @@ fn write_pieces<'a>(
                     lines.add_piece(start as u32, end as u32);
                     writer.count_tags(1);
                     let tag = writer.table.add_node(root, Pos::UNKNOWN, TemplateNodeKind::Text, SourceValue::NULL);
-                    writer.op(Op::StartNode(tag), TEXT, Args::None, pos);
+                    writer.op(Op::StartNode(tag), TEXT, OperationArgs::None, pos);
                     let content = Content { text: code, at: Pos::new(file, (start + offset) as u32) };
-                    writer.op(Op::SetNodeValue, TEXT, Args::Expr(content), pos);
+                    writer.op(Op::SetNodeValue, TEXT, OperationArgs::Expr(content), pos);
                     continue;
                 }
                 let mut at = (start + offset) as u32;
@@ -129,10 +129,10 @@ fn write_pieces<'a>(
 }
 
 /// The code inside `(@ … @)`; empty for text.
-fn code_of<'a>(text: &'a str, piece: &Piece) -> &'a str {
+fn code_of<'a>(text: &'a str, piece: &TemplatePiece) -> &'a str {
     match *piece {
-        Piece::Code { start, end } => &text[start..end],
-        Piece::Text { .. } => "",
+        TemplatePiece::Code { start, end } => &text[start..end],
+        TemplatePiece::Text { .. } => "",
     }
 }
 
@@ -162,7 +162,7 @@ impl Unpaired {
 /// Splits a text. Code and text alternate, beginning and ending with text.
 ///
 /// Both marks contain an `@`, which is rare, so only those characters are searched.
-fn split(text: &str, first_line: u32) -> Result<Vec<Piece>, Unpaired> {
+fn split(text: &str, first_line: u32) -> Result<Vec<TemplatePiece>, Unpaired> {
     let mut pieces = Vec::new();
     let (mut start, mut in_code) = (0, false);
     let bytes = text.as_bytes();
@@ -178,7 +178,7 @@ fn split(text: &str, first_line: u32) -> Result<Vec<Piece>, Unpaired> {
             if in_code {
                 return Err(unpaired("Unexpected code opening '(@'", at, at - 1));
             }
-            pieces.push(Piece::Text { start, end: at - 1 });
+            pieces.push(TemplatePiece::Text { start, end: at - 1 });
             (start, in_code) = (at + 1, true);
         }
         if bytes.get(at + 1) == Some(&b')') {
@@ -186,13 +186,13 @@ fn split(text: &str, first_line: u32) -> Result<Vec<Piece>, Unpaired> {
                 return Err(unpaired("Unexpected code closing '@)'", at + 1, at));
             }
             // `(@)`: the same `@` opens and closes.
-            pieces.push(Piece::Code { start, end: at.max(start) });
+            pieces.push(TemplatePiece::Code { start, end: at.max(start) });
             (start, in_code) = (at + 2, false);
         }
     }
     if in_code {
         return Err(unpaired("Missing code closing '@)'", text.len(), start.saturating_sub(2)));
     }
-    pieces.push(Piece::Text { start, end: text.len() });
+    pieces.push(TemplatePiece::Text { start, end: text.len() });
     Ok(pieces)
 }

@@ -15,8 +15,8 @@ use super::Malformed;
 use super::build::Dialect;
 use super::comment::{self, Content, Meta, UnknownComments};
 use super::literal;
-use super::program::{Args, ProgramWriter};
-use super::table::{Annotate, Op, SourceValue, Tag, TemplateNodeKind};
+use super::program::{OperationArgs, ProgramWriter};
+use super::table::{Annotate, NodeNumber, Op, SourceValue, TemplateNodeKind};
 use super::text;
 use crate::annotation::Ann;
 use crate::node;
@@ -139,7 +139,7 @@ impl<'a> FrontEnd<'a> {
     /// A document, map item or array item.
     fn item(
         &mut self,
-        parent: Tag,
+        parent: NodeNumber,
         kind: ContainingItem<'a>,
         pos: Pos,
         value: NodeId,
@@ -176,7 +176,7 @@ impl<'a> FrontEnd<'a> {
                 Arguments::Code => None,
                 Arguments::LiteralsOrCode => literal::read(args.text, &|| self.has_names()),
             };
-            let given = if literals.is_some() { Args::None } else { Args::Call(args) };
+            let given = if literals.is_some() { OperationArgs::None } else { OperationArgs::Call(args) };
             let op = Op::Annotate(Box::new(Annotate::new(tag, name, at, literals)));
             self.writer.op(op, YAML, given, at);
         }
@@ -191,7 +191,7 @@ impl<'a> FrontEnd<'a> {
         let is_written = pos.is_known();
         for content in metas.values {
             let op = if is_written { Op::SetNodeValue } else { Op::Nothing };
-            self.writer.op(op, YAML, Args::Expr(content), content.at);
+            self.writer.op(op, YAML, OperationArgs::Expr(content), content.at);
         }
         if metas.needs_end {
             self.writer.generated_code("end");
@@ -200,7 +200,7 @@ impl<'a> FrontEnd<'a> {
     }
 
     /// The value of a document, map item or array item in the source.
-    fn value(&mut self, parent: Tag, pos: Pos, value: NodeId, strings: Strings) -> Result<(), Malformed> {
+    fn value(&mut self, parent: NodeNumber, pos: Pos, value: NodeId, strings: Strings) -> Result<(), Malformed> {
         let view = self.tree.value(value);
         match view {
             View::Scalar(Scalar::Str(text)) if strings == Strings::Templated => {
@@ -237,7 +237,7 @@ impl<'a> FrontEnd<'a> {
         *self.has_names.get_or_init(|| !self.tree.all_comments().iter().any(binds_names))
     }
 
-    fn collection(&mut self, parent: Tag, pos: Pos, kind: TemplateNodeKind) -> Tag {
+    fn collection(&mut self, parent: NodeNumber, pos: Pos, kind: TemplateNodeKind) -> NodeNumber {
         let tag = self.writer.table.add_node(parent, pos, kind, SourceValue::NULL);
         let shown = self.writer.count_tags(1);
         let is_fused = pos.is_known() && tag == parent + 1 && self.writer.fuse(Op::StartNested(parent));
@@ -247,19 +247,19 @@ impl<'a> FrontEnd<'a> {
         tag
     }
 
-    fn start(&mut self, tag: Tag, shown: u32, pos: Pos) {
+    fn start(&mut self, tag: NodeNumber, shown: u32, pos: Pos) {
         let op = Op::StartNode(tag);
         if pos.is_known() {
-            return self.writer.op(op, YAML, Args::None, pos);
+            return self.writer.op(op, YAML, OperationArgs::None, pos);
         }
         let described = debug_comment(&self.writer.table.node(tag).kind);
         self.writer.generated_op(op, YAML, format!("start_node({shown}) # {described}"));
     }
 
-    fn set(&mut self, tag: Tag, pos: Pos) {
+    fn set(&mut self, tag: NodeNumber, pos: Pos) {
         if pos.is_known() {
             if !self.writer.fuse(Op::StartLeaf(tag)) {
-                self.writer.op(Op::SetNode(tag), YAML, Args::None, pos);
+                self.writer.op(Op::SetNode(tag), YAML, OperationArgs::None, pos);
             }
             return;
         }
@@ -272,7 +272,7 @@ impl<'a> FrontEnd<'a> {
     fn string(&mut self, value: &'a Str, pos: Pos, then: Op) -> Result<(), Malformed> {
         text::write_inline(&mut self.writer, self.run, value, pos)?;
         let at = pos;
-        self.writer.op(then, YAML, Args::None, at);
+        self.writer.op(then, YAML, OperationArgs::None, at);
         self.writer.generated_op(Op::Nothing, YAML, "set_ctx_type(\"yaml\")");
         Ok(())
     }

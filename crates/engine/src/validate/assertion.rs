@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use ytterby_diag::{Id, Pos};
-use ytterby_starlark::{Args, Builtin, Error, Eval, Frame, HostValue, Mapping, Problem, Value, ValueIter};
+use ytterby_starlark::{Args, Builtin, Error, Eval, HostValue, Mapping, Problem, StackFrame, Value, ValueIter};
 use ytterby_text::Str;
 use ytterby_text::quote::quote;
 
@@ -110,7 +110,7 @@ fn argument<'a>(name: &str, args: Args<'a>) -> Result<&'a Value, String> {
 fn in_lambda(eval: &Eval, name: &'static str, error: Error) -> Error {
     let Some(run) = eval.data::<Run>() else { return error };
     let pos = Pos::new(run.unseen_source(name), 0);
-    error.with_frame(Frame { name: Str::from("lambda"), pos })
+    error.with_frame(StackFrame { name: Str::from("lambda"), pos })
 }
 
 /// `.check` of rules that are lambdas in the reference; to programs it looks like a lambda.

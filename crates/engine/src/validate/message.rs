@@ -2,7 +2,7 @@
 
 /// A message with fields.
 #[derive(Debug)]
-pub(crate) struct Template(Vec<Part>);
+pub(crate) struct MessageTemplate(Vec<Part>);
 
 #[derive(Debug)]
 enum Part {
@@ -21,9 +21,9 @@ pub(crate) struct Fields<'a> {
     pub failure: &'a str,
 }
 
-impl Template {
+impl MessageTemplate {
     /// Parses a message; the error is an unknown field, as written. `{{` and `}}` are braces.
-    pub fn parse(message: &str) -> Result<Template, String> {
+    pub fn parse(message: &str) -> Result<MessageTemplate, String> {
         let mut parts = Vec::new();
         let mut text = String::new();
         let mut rest = message;
@@ -59,7 +59,7 @@ impl Template {
         if !text.is_empty() {
             parts.push(Part::Text(text));
         }
-        Ok(Template(parts))
+        Ok(MessageTemplate(parts))
     }
 
     /// The message with its fields replaced.
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn fills_in_fields() {
         let fields = Fields { key: "k", value: "7", desc: "small", failure: "too large" };
-        let render = |text: &str| Template::parse(text).map(|template| template.render(&fields));
+        let render = |text: &str| MessageTemplate::parse(text).map(|template| template.render(&fields));
         assert_eq!(
             render("\"{key}\" (={value}) must be {desc}: {failure}.").unwrap(),
             "\"k\" (=7) must be small: too large."

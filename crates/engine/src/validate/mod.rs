@@ -33,7 +33,7 @@ pub(crate) use read::describe;
 use crate::node::Node;
 use crate::run::Run;
 use custom::Custom;
-use message::Template;
+use message::MessageTemplate;
 use rules::NamedRule;
 pub(crate) use rules::{
     ExportTarget, FreeKeys, ItemTypes, Keyword, Limit, MapNodeType, Most, NodeType, Quantity, Want,
@@ -61,7 +61,7 @@ pub(crate) struct Rule {
     pub must_be: String,
     pub check: Check,
     /// A custom message.
-    message: Option<Template>,
+    message: Option<MessageTemplate>,
     /// The id of its violations.
     id: Id,
     /// Where it was written: an annotation or a call, and the argument.

@@ -10,7 +10,7 @@ use ytterby_starlark::Value;
 use ytterby_text::Str;
 
 use super::custom::{Custom, Form};
-use super::message::Template;
+use super::message::MessageTemplate;
 use super::rules::{self, BadArgument, NamedRule, RuleRow, Subject};
 use super::{Assertion, Check, Rule, Rules, formats};
 use crate::annotation::{Annotation, Level};
@@ -268,12 +268,12 @@ impl Reader<'_> {
         }
     }
 
-    fn template(&self, message: &Value) -> Result<Template, ArgumentProblem> {
+    fn template(&self, message: &Value) -> Result<MessageTemplate, ArgumentProblem> {
         let Value::Str(text) = message else {
             let text = "expected third item in the 3-tuple to be a string holding a violation message, but was";
             return Err(self.at(format!("{text} {}", message.type_name())));
         };
-        Template::parse(&text.to_str())
+        MessageTemplate::parse(&text.to_str())
             .map_err(|field| self.at(format!("unknown field \"{field}\" in violation message")))
     }
 

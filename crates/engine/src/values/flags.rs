@@ -13,7 +13,7 @@ use super::envelope::{Envelope, Input};
 use crate::api::{PlacedValue, ValueFromFile, ValuesFile};
 use crate::deep;
 use crate::input::FileKind;
-use crate::node::{self, Array, ArrayItem, Document, Map, MapItem, Meta, Node, Policy, Scalar};
+use crate::node::{self, Array, ArrayItem, Document, Map, MapItem, MergePolicy, Meta, Node, Scalar};
 use crate::output_check::{OutputNode, OutputValue};
 use crate::run::Run;
 use crate::slips;
@@ -68,7 +68,7 @@ struct Maker<'a> {
 
 impl<'a> Maker<'a> {
     fn new(run: &'a Run) -> Maker<'a> {
-        Maker { run, merge: Policy::MERGE.alone(), replace: Policy::REPLACE.alone() }
+        Maker { run, merge: MergePolicy::MERGE.alone(), replace: MergePolicy::REPLACE.alone() }
     }
 
     /// `--data-values-file`.

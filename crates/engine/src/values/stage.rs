@@ -21,7 +21,7 @@ use crate::validate;
 use crate::values::check::{Misshapen, Mistyped, Mode, Whose};
 
 /// The schema of a library.
-pub(crate) struct Declared {
+pub(crate) struct DeclaredSchema {
     /// `None` if the library has no schema: everything is allowed.
     pub schema: Option<Rc<Schema>>,
     /// Schemas for libraries below.
@@ -41,12 +41,16 @@ pub(crate) struct FinalValues {
 }
 
 /// The schema that the files of a library declare, with `given` overlaid.
-pub(crate) fn schema_of(library: &LibraryRun, eval: &mut Eval, given: Vec<Envelope>) -> Result<Declared, Failure> {
+pub(crate) fn schema_of(
+    library: &LibraryRun,
+    eval: &mut Eval,
+    given: Vec<Envelope>,
+) -> Result<DeclaredSchema, Failure> {
     let names = ["data/values-schema", "schema/definition", "schema/match", "schema"];
     let names = if library.run.is_beyond_ytt() { &names[..] } else { &names[..1] };
     let files = library.files_annotated(names)?;
     if files.is_empty() && given.is_empty() {
-        return Ok(Declared { schema: None, for_children: Vec::new(), files });
+        return Ok(DeclaredSchema { schema: None, for_children: Vec::new(), files });
     }
     let order = order_of(&files, (!given.is_empty()).then_some("additional data value schema"));
     let in_order =
@@ -62,7 +66,7 @@ pub(crate) fn schema_of(library: &LibraryRun, eval: &mut Eval, given: Vec<Envelo
         }
     }
     let (schema, for_children) = combine(eval, run, own, given).map_err(in_order)?;
-    Ok(Declared { schema, for_children, files })
+    Ok(DeclaredSchema { schema, for_children, files })
 }
 
 type Combined = (Option<Rc<Schema>>, Vec<Rc<Envelope>>);

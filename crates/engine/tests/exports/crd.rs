@@ -547,7 +547,7 @@ pub fn definition(schema: &Value) -> Value {
 
 /// The problems that an API server would report: structural rules, defaults, types and costs of CEL rules.
 fn refusals(definition: &Value) -> Vec<String> {
-    let options = kubernetes::Options {
+    let options = kubernetes::CheckOptions {
         version: kubernetes::Version::parse("1.36").expect("it is known"),
         unknown: kubernetes::Unknown::Error,
         skip: Vec::new(),

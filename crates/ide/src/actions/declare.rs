@@ -5,7 +5,7 @@ use crate::TextRange;
 use crate::context::Cursor;
 use crate::findings::{Finding, TextEdit};
 use crate::model::is_identifier;
-use crate::project::{FileRange, Meaning, Project};
+use crate::project::{FileRange, Meaning, ProjectSnapshot};
 use crate::schema::{Schema, type_of};
 
 /// Declares a data value that code reads.
@@ -35,7 +35,7 @@ pub(super) fn from_values(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
 }
 
 fn declare(
-    project: &Project,
+    project: &ProjectSnapshot,
     schema: &Schema,
     path: &[Option<String>],
     line: impl Fn(&str) -> String,
@@ -55,7 +55,12 @@ fn declare(
 }
 
 /// The edit that adds lines of YAML to a map of the schema, after its last key.
-pub(super) fn insert_key(project: &Project, schema: &Schema, owner: Option<usize>, text: &str) -> Option<TextEdit> {
+pub(super) fn insert_key(
+    project: &ProjectSnapshot,
+    schema: &Schema,
+    owner: Option<usize>,
+    text: &str,
+) -> Option<TextEdit> {
     let (place, indent, last_line) = match owner {
         Some(owner) => {
             let last = schema.nodes[owner].children.last().and_then(|child| schema.nodes[*child].places.first());
@@ -88,7 +93,7 @@ pub(super) fn insert_key(project: &Project, schema: &Schema, owner: Option<usize
 }
 
 /// The column and the last line of the item at a place. Keys in `{…}` have no lines of their own.
-fn item_lines(project: &Project, place: &FileRange) -> Option<(usize, usize)> {
+fn item_lines(project: &ProjectSnapshot, place: &FileRange) -> Option<(usize, usize)> {
     let file = project.file(&place.path)?;
     let model = file.model();
     let item = model.items.iter().find(|item| item.key_range == place.range && !item.is_flow)?;
@@ -96,7 +101,7 @@ fn item_lines(project: &Project, place: &FileRange) -> Option<(usize, usize)> {
 }
 
 /// A schema document without keys.
-fn empty_schema(project: &Project) -> Option<(FileRange, usize, usize)> {
+fn empty_schema(project: &ProjectSnapshot) -> Option<(FileRange, usize, usize)> {
     project.inputs().find_map(|(_, source)| {
         let model = source.file.model();
         let document = (0..model.documents.len()).find(|document| model.is_schema(*document))?;

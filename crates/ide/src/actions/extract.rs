@@ -6,13 +6,13 @@ use crate::TextRange;
 use crate::complete::load_line;
 use crate::context::Cursor;
 use crate::findings::TextEdit;
-use crate::model::{DefKind, FileKind, Model, is_identifier};
+use crate::model::{DefKind, Model, ModelKind, is_identifier};
 use crate::schema::{Schema, scalar_text, type_of};
 
 /// Moves the value at a selection into the schema.
 pub(super) fn extract(at: Cursor<'_>, selection: TextRange) -> Option<Action> {
     let (model, text) = (at.model(), at.text());
-    if !at.is_template() || at.file.kind() != FileKind::Yaml || crate::file::is_project_file(&at.file.path) {
+    if !at.is_template() || at.file.kind() != ModelKind::Yaml || crate::file::is_project_file(&at.file.path) {
         return None;
     }
     // Extract the whole list, not one of its items.

@@ -6,7 +6,7 @@ use super::{Action, newline, quick_fix};
 use crate::complete::{is_loadable_file, relative, symbol_load_line};
 use crate::context::Cursor;
 use crate::findings::{Finding, TextEdit};
-use crate::model::{DefKind, FileKind, RegionKind};
+use crate::model::{DefKind, ModelKind, RegionKind};
 use crate::schema::{scalar_text, yaml_literal};
 
 /// Quotes a scalar where a string is expected.
@@ -79,7 +79,7 @@ pub(super) fn add_end(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     let block = open().find(|block| block.line == line).or_else(|| open().next_back())?;
     let is_star = model.regions.first().is_some_and(|region| region.kind == RegionKind::Whole);
     let word = match at.file.kind() {
-        FileKind::Text => "(@ end @)",
+        ModelKind::Text => "(@ end @)",
         _ if is_star => "end",
         _ => "#@ end",
     };
@@ -89,7 +89,7 @@ pub(super) fn add_end(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     for number in block.line + 1..model.lines.count() {
         let body = model.lines.range(text, number).of(text);
         let column = body.len() - body.trim_start().len();
-        let is_outside = column < indent.len() || body.starts_with("---") && at.file.kind() == FileKind::Yaml;
+        let is_outside = column < indent.len() || body.starts_with("---") && at.file.kind() == ModelKind::Yaml;
         // Code in a Starlark file is indented below the head of its block.
         let is_after = is_star && column <= indent.len();
         if body.trim().is_empty() {
@@ -112,7 +112,7 @@ pub(super) fn load(at: Cursor<'_>, finding: &Finding) -> Vec<Action> {
     let Some(own) = at.index.map(|index| &at.project.files[index]) else { return Vec::new() };
     let library = at.project.library(&own.logical);
     let directory = own.logical.rsplit_once('/').map_or("", |(directory, _)| directory);
-    let defines = |file: &crate::ProjectFile| {
+    let defines = |file: &crate::SnapshotFile| {
         let mut definitions = file.file.model().definitions.iter();
         definitions.any(|definition| {
             definition.scope == 0
@@ -127,7 +127,7 @@ pub(super) fn load(at: Cursor<'_>, finding: &Finding) -> Vec<Action> {
             && at.project.library(&file.logical) == library
             && defines(file)
     });
-    let fix = |file: &crate::ProjectFile| {
+    let fix = |file: &crate::SnapshotFile| {
         let path = match relative(directory, &file.logical) {
             Some(path) => path,
             None => format!("/{}", file.logical.strip_prefix(&format!("{library}/")).unwrap_or(&file.logical)),

@@ -10,7 +10,7 @@ mod mend;
 use crate::TextRange;
 use crate::context::Cursor;
 use crate::findings::{Finding, TextEdit};
-use crate::model::FileKind;
+use crate::model::ModelKind;
 
 /// The kind of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,7 +122,7 @@ fn newline(text: &str) -> &'static str {
 /// Wraps lines in `if` and `end`.
 fn wrap(at: Cursor<'_>, selection: TextRange, first: usize, last: usize) -> Option<Action> {
     let model = at.model();
-    if !at.is_template() || at.file.kind() != FileKind::Yaml || crate::file::is_project_file(&at.file.path) {
+    if !at.is_template() || at.file.kind() != ModelKind::Yaml || crate::file::is_project_file(&at.file.path) {
         return None;
     }
     // A selection that ends at the beginning of a line does not include that line.

@@ -4,13 +4,13 @@ use ytterby_diag::{Diagnostic, Form, Label, Origin, PlaceNames, Safety, Sources,
 
 use super::Variant;
 use crate::config;
-use crate::findings::{Finding, Fix, RelatedPlace, Severity, TextEdit};
-use crate::project::{FileRole, Project, ProjectFile};
+use crate::findings::{Finding, QuickFix, RelatedPlace, Severity, TextEdit};
+use crate::project::{FileRole, ProjectSnapshot, SnapshotFile};
 use crate::text::{Lines, TextRange};
 
 /// Converts a diagnostic to a finding in a file.
 pub(super) fn finding(
-    project: &Project,
+    project: &ProjectSnapshot,
     variant: &Variant,
     diagnostic: &Diagnostic,
     sources: &Sources,
@@ -64,7 +64,7 @@ pub(super) fn finding(
             })
             .collect();
         if let Some(edits) = edits {
-            finding.fixes.push(Fix { title: fix.title.clone(), edits, is_preferred: fix.safety == Safety::Safe });
+            finding.fixes.push(QuickFix { title: fix.title.clone(), edits, is_preferred: fix.safety == Safety::Safe });
         }
     }
     // A value from `set:` is in the project file.
@@ -105,12 +105,12 @@ pub(super) fn finding(
 }
 
 /// The innermost map around a value in a values file of the variant: the place where something is missing.
-fn nearest_given(project: &Project, variant: &Variant, steps: &[Step]) -> Option<(String, TextRange)> {
-    let is_own = |(index, file): &(usize, &ProjectFile)| match variant.loose {
+fn nearest_given(project: &ProjectSnapshot, variant: &Variant, steps: &[Step]) -> Option<(String, TextRange)> {
+    let is_own = |(index, file): &(usize, &SnapshotFile)| match variant.loose {
         Some(loose) => *index == loose,
         None => file.role == FileRole::Values && (file.target.is_none() || file.target == variant.number),
     };
-    let own: Vec<&ProjectFile> = project.files.iter().enumerate().filter(is_own).map(|(_, file)| file).collect();
+    let own: Vec<&SnapshotFile> = project.files.iter().enumerate().filter(is_own).map(|(_, file)| file).collect();
     let (_, above) = steps.split_last()?;
     let mut best: Option<(usize, String, TextRange)> = None;
     for file in own.iter().rev() {
@@ -146,7 +146,12 @@ fn role_text(label: &Label) -> &'static str {
 }
 
 /// The range of a label.
-fn place(project: &Project, variant: &Variant, label: &Label, sources: &Sources) -> Option<(String, TextRange)> {
+fn place(
+    project: &ProjectSnapshot,
+    variant: &Variant,
+    label: &Label,
+    sources: &Sources,
+) -> Option<(String, TextRange)> {
     let span = label.span(sources)?;
     let source = sources.get(span.file)?;
     match source.origin() {
@@ -171,7 +176,7 @@ fn place(project: &Project, variant: &Variant, label: &Label, sources: &Sources)
 }
 
 /// The range for a finding without one: the target in the project file, or the first file.
-fn fallback(project: &Project, variant: &Variant) -> Option<(String, TextRange)> {
+fn fallback(project: &ProjectSnapshot, variant: &Variant) -> Option<(String, TextRange)> {
     if let Some(file) = &project.project_file {
         let name = variant.name.as_deref().unwrap_or_default();
         let name = name.split('[').next().unwrap_or_default();
@@ -183,7 +188,7 @@ fn fallback(project: &Project, variant: &Variant) -> Option<(String, TextRange)>
 }
 
 /// For a `load` of a missing file, names the file.
-pub(super) fn name_missing_file(project: &Project, finding: &mut Finding) {
+pub(super) fn name_missing_file(project: &ProjectSnapshot, finding: &mut Finding) {
     if finding.code != "code/load" {
         return;
     }

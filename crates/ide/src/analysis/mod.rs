@@ -1,6 +1,6 @@
 //! Renders the targets of a project from memory, for everything that only a run can find.
 //!
-//! This is the only module that calls the engine. Files are compiled once and cached (`Cache`); an edit compiles one file.
+//! This is the only module that calls the engine. Files are compiled once and cached (`EngineCache`); an edit compiles one file.
 //! A run stops at the first file that does not compile, so such a file is replaced by its last good version, or left out,
 //! and the run is repeated: one broken file must not hide the problems of others.
 
@@ -20,10 +20,10 @@ use ytterby_diag::{Diagnostic, Failure, Pos, Sources};
 use crate::config::{self, TargetConfig};
 use crate::file::File;
 use crate::findings::Finding;
-use crate::model::FileKind;
-use crate::project::{FileRole, Project, ProjectFile};
+use crate::model::ModelKind;
+use crate::project::{FileRole, ProjectSnapshot, SnapshotFile};
 use crate::text::TextRange;
-use crate::values::Value;
+use crate::values::DataValue;
 use finding::{finding, name_missing_file};
 use run::{Run, settings};
 
@@ -44,19 +44,19 @@ pub struct Engine {
     /// Stops the work that uses this copy.
     pub cancellation: Cancellation,
     /// Compiled files and results.
-    cache: Arc<Mutex<Cache>>,
+    cache: Arc<Mutex<EngineCache>>,
 }
 
 /// A version of Kubernetes and additional schemas.
 type CheckKey = (String, Vec<String>);
 
 /// The files that data values depend on, and the values.
-type ValuesOfTarget = (Vec<Arc<File>>, Option<Value>);
+type ValuesOfTarget = (Vec<Arc<File>>, Option<DataValue>);
 
 /// Compiled projects, most recently used first, and checks of Kubernetes.
 #[derive(Default)]
-struct Cache {
-    compiled: Vec<Compiled>,
+struct EngineCache {
+    compiled: Vec<CompiledProject>,
     checks: HashMap<CheckKey, Option<Arc<dyn OutputCheck>>>,
     /// Files that do not compile, with their findings, until they change.
     broken: HashMap<String, (Arc<File>, Vec<Finding>)>,
@@ -70,7 +70,7 @@ struct Cache {
 type TargetKey = (String, Option<String>);
 
 /// Files and their compiled project.
-struct Compiled {
+struct CompiledProject {
     files: Vec<(String, Arc<File>)>,
     project: ytterby::Project,
 }
@@ -97,10 +97,10 @@ impl Engine {
 
 impl Engine {
     /// The data values of a variant, cached until a file changes that can affect them.
-    fn kept_values(&self, project: &Project, variant: &Variant) -> Option<Value> {
-        let decides = |file: &&ProjectFile| match file.role {
+    fn kept_values(&self, project: &ProjectSnapshot, variant: &Variant) -> Option<DataValue> {
+        let decides = |file: &&SnapshotFile| match file.role {
             FileRole::Input => {
-                let is_template = file.file.kind() == FileKind::Yaml && !file.logical.contains(".lib.");
+                let is_template = file.file.kind() == ModelKind::Yaml && !file.logical.contains(".lib.");
                 !is_template || file.file.text.contains("#@data/values") || file.file.text.contains("#@schema")
             }
             FileRole::Values => file.target.is_none() || file.target == variant.number,
@@ -149,7 +149,7 @@ pub struct Analysis {
     /// The findings, sorted by position.
     pub findings: Vec<Finding>,
     /// The data values of the selected target.
-    pub values: Option<Value>,
+    pub values: Option<DataValue>,
 }
 
 /// A possible run: a target, or a single values file.
@@ -170,7 +170,7 @@ const MAX_REPEATS: usize = 12;
 /// `selected` is the target whose values are shown.
 ///
 /// It runs after every keystroke; [`lint`] finds the rest later.
-pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> Analysis {
+pub fn analyse(project: &ProjectSnapshot, engine: &Engine, selected: Option<&str>) -> Analysis {
     let targets = targets(project);
     let shown = selected_variant(&targets, selected).unwrap_or_default();
     let values = targets.get(shown).and_then(|variant| engine.kept_values(project, variant));
@@ -195,20 +195,20 @@ pub fn analyse(project: &Project, engine: &Engine, selected: Option<&str>) -> An
 }
 
 /// What `ytterby check` adds to the findings of an analysis: lints, and unknown values that only data flow finds.
-pub fn lint(project: &Project, engine: &Engine, analysis: &Analysis) -> Vec<Finding> {
+pub fn lint(project: &ProjectSnapshot, engine: &Engine, analysis: &Analysis) -> Vec<Finding> {
     let broken = analysis.findings.iter().filter(|finding| stops_compiling(&finding.code));
     let broken: Vec<Finding> = broken.cloned().collect();
     checked(project, engine, &targets(project), &broken)
 }
 
 /// Adds findings to those of an analysis.
-pub fn merged(project: &Project, analysis: &Analysis, others: &[Finding]) -> Analysis {
+pub fn merged(project: &ProjectSnapshot, analysis: &Analysis, others: &[Finding]) -> Analysis {
     let findings = analysis.findings.iter().chain(others).cloned().collect();
     Analysis { findings: tidy(project, findings), values: analysis.values.clone() }
 }
 
 /// Sorts findings and removes duplicates and those that comments suppress.
-fn tidy(project: &Project, mut findings: Vec<Finding>) -> Vec<Finding> {
+fn tidy(project: &ProjectSnapshot, mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.iter_mut().for_each(|finding| name_missing_file(project, finding));
     crate::statics::drop_ignored(project, &mut findings);
     // A run that reads an unknown value fails with a less precise message than that of the static check.
@@ -229,7 +229,7 @@ fn tidy(project: &Project, mut findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// The findings of all targets, each run on its own thread.
-fn all_run_findings(project: &Project, engine: &Engine, targets: &[Variant]) -> Vec<Finding> {
+fn all_run_findings(project: &ProjectSnapshot, engine: &Engine, targets: &[Variant]) -> Vec<Finding> {
     match targets {
         [only] => run_findings(project, engine, only),
         _ => std::thread::scope(|scope| {
@@ -254,7 +254,7 @@ const MAX_EXPERIMENT_TARGETS: usize = 4;
 /// What `ytterby check` finds without running anything, and by experiments in small projects: files that do not compile,
 /// unknown values in any branch, lints. For a file that does not compile, the last good version is used, so that lints do
 /// not come and go with every key.
-fn checked(project: &Project, engine: &Engine, variants: &[Variant], broken: &[Finding]) -> Vec<Finding> {
+fn checked(project: &ProjectSnapshot, engine: &Engine, variants: &[Variant], broken: &[Finding]) -> Vec<Finding> {
     thread_local! {
         static CACHE: RefCell<ytterby_check::Cache> = RefCell::default();
     }
@@ -310,7 +310,7 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
         && (a.message == b.message || a.code.starts_with("code/"))
 }
 
-fn targets(project: &Project) -> Vec<Variant> {
+fn targets(project: &ProjectSnapshot) -> Vec<Variant> {
     let Some(config) = &project.config else { return vec![Variant::default()] };
     let of = |number: usize, target: &TargetConfig| Variant {
         name: Some(target.name.clone()),
@@ -335,12 +335,12 @@ fn selected_variant(targets: &[Variant], selected: Option<&str>) -> Option<usize
 }
 
 /// The names of the targets of a project.
-pub fn target_names(project: &Project) -> Vec<String> {
+pub fn target_names(project: &ProjectSnapshot) -> Vec<String> {
     targets(project).into_iter().filter_map(|target| target.name).collect()
 }
 
 /// Runs a variant without the files that do not compile, which are reported whether a run needs them or not.
-fn run_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Finding> {
+fn run_findings(project: &ProjectSnapshot, engine: &Engine, variant: &Variant) -> Vec<Finding> {
     let mut run = Run::new(project, engine, variant);
     let mut findings = run.replace_known();
     let broken = run.broken();
@@ -367,7 +367,7 @@ fn run_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Fi
 }
 
 /// The problems of one values file.
-fn values_findings(project: &Project, engine: &Engine, variant: &Variant) -> Vec<Finding> {
+fn values_findings(project: &ProjectSnapshot, engine: &Engine, variant: &Variant) -> Vec<Finding> {
     let own = variant.loose.map(|index| &project.files[index].file.path);
     let mut run = Run::new(project, engine, variant);
     let known = run.replace_known().into_iter().filter(|finding| Some(&finding.path) == own);
@@ -399,13 +399,13 @@ fn is_about_values(code: &str) -> bool {
 }
 
 /// The data values of a variant.
-fn data_values(project: &Project, engine: &Engine, variant: &Variant) -> Option<Value> {
+fn data_values(project: &ProjectSnapshot, engine: &Engine, variant: &Variant) -> Option<DataValue> {
     let mut run = Run::new(project, engine, variant);
     run.replace_known();
     for _ in 0..MAX_REPEATS {
         let (result, sources) = run.render(Some(Inspect::Values), None);
         match result {
-            Ok(rendered) => return Value::parse(&rendered.documents),
+            Ok(rendered) => return DataValue::parse(&rendered.documents),
             Err(failure) => {
                 let found: Vec<Finding> =
                     entries(&failure).iter().filter_map(|entry| finding(project, variant, entry, &sources)).collect();
@@ -432,7 +432,12 @@ pub struct Preview {
 }
 
 /// Renders a target; `None` if it does not exist.
-pub fn preview(project: &Project, engine: &Engine, target: Option<&str>, selected: Option<&str>) -> Option<Preview> {
+pub fn preview(
+    project: &ProjectSnapshot,
+    engine: &Engine,
+    target: Option<&str>,
+    selected: Option<&str>,
+) -> Option<Preview> {
     let targets = targets(project);
     let number = match target {
         Some(name) => selected_variant(&targets, Some(name))?,

@@ -8,15 +8,17 @@ use ytterby::{Content, InputFile, Inspect, Options, OutputCheck, Rendered, Silen
 use ytterby_diag::{Failure, Sources};
 
 use super::finding::finding;
-use super::{Compiled, Engine, MAX_COMPILED, RecordedOutput, Variant, entries, is_about_values, stops_compiling};
+use super::{
+    CompiledProject, Engine, MAX_COMPILED, RecordedOutput, Variant, entries, is_about_values, stops_compiling,
+};
 use crate::file::{self, File};
 use crate::findings::{Finding, Severity};
-use crate::model::FileKind;
-use crate::project::{FileRole, Project, ProjectFile};
+use crate::model::ModelKind;
+use crate::project::{FileRole, ProjectSnapshot, SnapshotFile};
 
 /// A run of the engine with replacements for files that do not compile.
 pub(super) struct Run<'a> {
-    project: &'a Project,
+    project: &'a ProjectSnapshot,
     engine: &'a Engine,
     variant: &'a Variant,
     /// Files with their replacements; `None` omits the file.
@@ -25,7 +27,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(project: &'a Project, engine: &'a Engine, variant: &'a Variant) -> Run<'a> {
+    pub(super) fn new(project: &'a ProjectSnapshot, engine: &'a Engine, variant: &'a Variant) -> Run<'a> {
         Run { project, engine, variant, replaced: HashMap::new(), without_values: false }
     }
 
@@ -199,16 +201,17 @@ impl<'a> Run<'a> {
     }
 
     /// The files of the variant.
-    pub(super) fn inputs(&self) -> impl Iterator<Item = &'a ProjectFile> + use<'a> {
+    pub(super) fn inputs(&self) -> impl Iterator<Item = &'a SnapshotFile> + use<'a> {
         let number = self.variant.number;
-        let belongs =
-            move |file: &&ProjectFile| file.role == FileRole::Input && (file.target.is_none() || file.target == number);
+        let belongs = move |file: &&SnapshotFile| {
+            file.role == FileRole::Input && (file.target.is_none() || file.target == number)
+        };
         self.project.files.iter().filter(belongs)
     }
 
     /// The compiled files of the variant. Only changed files are compiled again.
     fn compiled(&self) -> Result<ytterby::Project, ytterby::ProjectError> {
-        let inputs: Vec<(&ProjectFile, Arc<File>)> =
+        let inputs: Vec<(&SnapshotFile, Arc<File>)> =
             self.inputs().filter_map(|file| Some((file, self.version(file)?.clone()))).collect();
         let others = self.other_inputs();
         let builder = ytterby::Project::builder().options(settings());
@@ -218,7 +221,7 @@ impl<'a> Run<'a> {
             return builder.inputs(inputs).inputs(others).build();
         }
         let mut cache = self.engine.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_like = |known: &Compiled| {
+        let is_like = |known: &CompiledProject| {
             known.files.len() == inputs.len()
                 && known.files.iter().zip(&inputs).all(|((path, known), (file, new))| {
                     *path == file.logical && known.path == new.path && known.kind() == new.kind()
@@ -229,7 +232,7 @@ impl<'a> Run<'a> {
             None => {
                 let project = builder.inputs(inputs.iter().filter_map(|(file, _)| self.input(file))).build()?;
                 let files = inputs.iter().map(|(file, version)| (file.logical.clone(), version.clone())).collect();
-                Compiled { files, project }
+                CompiledProject { files, project }
             }
         };
         for ((_, known), (file, new)) in compiled.files.iter_mut().zip(&inputs) {
@@ -247,18 +250,18 @@ impl<'a> Run<'a> {
     }
 
     /// The version of a file in this run; `None` if it is omitted.
-    fn version<'f>(&'f self, file: &'f ProjectFile) -> Option<&'f Arc<File>> {
+    fn version<'f>(&'f self, file: &'f SnapshotFile) -> Option<&'f Arc<File>> {
         match self.replaced.get(&file.file.path) {
             Some(replacement) => replacement.as_ref(),
             None => Some(&file.file),
         }
     }
 
-    pub(super) fn input(&self, file: &ProjectFile) -> Option<InputFile> {
+    pub(super) fn input(&self, file: &SnapshotFile) -> Option<InputFile> {
         let current = self.version(file)?;
         let mut input = InputFile::new(file.logical.clone(), Content::new(current.text.as_bytes()));
         input.place = Some(file.file.path.clone());
-        if file.file.kind() == FileKind::Text && FileKind::of(&file.file.path) != FileKind::Text {
+        if file.file.kind() == ModelKind::Text && ModelKind::of(&file.file.path) != ModelKind::Text {
             input.marked_kind = Some(ytterby::FileKind::Text);
             input.marked_template = Some(true);
         }
@@ -267,7 +270,7 @@ impl<'a> Run<'a> {
 
     /// Inputs for `data.read` only; they are read lazily.
     pub(super) fn other_inputs(&self) -> Vec<InputFile> {
-        let asks = |file: &ProjectFile| file.file.text.contains("data.read") || file.file.text.contains("data.list");
+        let asks = |file: &SnapshotFile| file.file.text.contains("data.read") || file.file.text.contains("data.list");
         if !self.project.files.iter().any(asks) {
             return Vec::new();
         }
@@ -290,7 +293,7 @@ impl<'a> Run<'a> {
             }
             if entry.is_directory {
                 self.other_below(base, &path, depth + 1, found);
-            } else if FileKind::of(&path) == FileKind::Other && self.project.index(&path).is_none() {
+            } else if ModelKind::of(&path) == ModelKind::Other && self.project.index(&path).is_none() {
                 let (system, place) = (self.project.system.clone(), path.clone());
                 let read = move || {
                     let bytes = system.read(&place).ok_or_else(|| Content::unreadable(format!("Reading {place}")))?;
@@ -308,16 +311,16 @@ impl<'a> Run<'a> {
         if self.without_values {
             return ValueFlags { yaml: self.variant.set.clone(), ..ValueFlags::default() };
         }
-        let belongs = |file: &&ProjectFile| {
+        let belongs = |file: &&SnapshotFile| {
             file.role == FileRole::Values && (file.target.is_none() || file.target == self.variant.number)
         };
         let loose = self.variant.loose.map(|index| &self.project.files[index]);
         // A single values file is checked without those of targets.
-        let own: Vec<&ProjectFile> = match loose {
+        let own: Vec<&SnapshotFile> = match loose {
             Some(file) => vec![file],
             None => self.project.files.iter().filter(belongs).collect(),
         };
-        let of = |file: &&ProjectFile| {
+        let of = |file: &&SnapshotFile| {
             let input = InputFile { path: file.file.path.clone(), ..self.input(file)? };
             Some(ValuesFile { library: String::new(), path: file.file.path.clone(), files: Ok(vec![input]) })
         };

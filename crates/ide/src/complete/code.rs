@@ -1,13 +1,13 @@
 //! Completion in code: attributes, names, arguments, annotations, strings of `load`.
 
 use super::{Completion, CompletionKind};
-use crate::context::{Callee, Cursor, Known, open_call};
-use crate::model::{DefKind, FileKind, RegionKind, TokenKind, string_content};
+use crate::context::{Callee, Cursor, Knowledge, open_call};
+use crate::model::{DefKind, ModelKind, RegionKind, TokenKind, string_content};
 use crate::project::{FileRole, Meaning};
 use crate::{TextRange, describe, infer, reference};
 
 /// The completions at a place in code; `None` if the cursor is not in code.
-pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
+pub(super) fn complete(at: Cursor<'_>, known: Knowledge<'_>) -> Option<Vec<Completion>> {
     if let Some(found) = annotation_name(at) {
         return Some(found);
     }
@@ -156,7 +156,7 @@ fn in_string(at: Cursor<'_>) -> Option<Vec<Completion>> {
     if let Some((chain, Some(part))) = at.chain()
         && let Some(Meaning::DataValue(path)) = at.project.meaning(at.index?, chain, part)
     {
-        return Some(data_values(at, &path, range, Known::default()));
+        return Some(data_values(at, &path, range, Knowledge::default()));
     }
     if let Some(found) = library_values(at, inside, range, Quotes::Given) {
         return Some(found);
@@ -191,7 +191,7 @@ fn library_values(at: Cursor<'_>, token: usize, range: TextRange, quotes: Quotes
             Quotes::Given => item,
             Quotes::Missing => item.text(format!("\"{}\": ", declared.key)),
         };
-        let text = describe::value(&schema, *node, Known::default());
+        let text = describe::value(&schema, *node, Knowledge::default());
         let item = item.detail(describe::short(&schema, *node)).documentation(text);
         Completion { is_deprecated: declared.deprecated.is_some() || declared.removed.is_some(), ..item }
     };
@@ -267,9 +267,9 @@ fn readable_files(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
 /// How a file names another one of its library: relative to its own directory where it can, else from the root.
 fn written_path(
     at: Cursor<'_>,
-    own: &crate::project::ProjectFile,
+    own: &crate::project::SnapshotFile,
     library: &str,
-    other: &crate::project::ProjectFile,
+    other: &crate::project::SnapshotFile,
     range: TextRange,
 ) -> String {
     let directory = own.logical.rsplit_once('/').map_or("", |(directory, _)| directory);
@@ -287,7 +287,7 @@ fn load_paths(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
     });
     let Some(own) = at.index.map(|index| &at.project.files[index]) else { return modules.collect() };
     let library = at.project.library(&own.logical);
-    let is_loadable = |file: &&crate::project::ProjectFile| {
+    let is_loadable = |file: &&crate::project::SnapshotFile| {
         is_loadable_file(file) && file.file.path != own.file.path && at.project.library(&file.logical) == library
     };
     let files = at.project.files.iter().filter(is_loadable).map(|file| {
@@ -306,11 +306,11 @@ fn load_paths(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
 }
 
 /// Whether `load` accepts a file.
-pub(crate) fn is_loadable_file(file: &crate::project::ProjectFile) -> bool {
+pub(crate) fn is_loadable_file(file: &crate::project::SnapshotFile) -> bool {
     let is_code = match file.file.kind() {
-        FileKind::Starlark => true,
-        FileKind::Yaml | FileKind::Text => file.file.name().contains(".lib."),
-        FileKind::Other => false,
+        ModelKind::Starlark => true,
+        ModelKind::Yaml | ModelKind::Text => file.file.name().contains(".lib."),
+        ModelKind::Other => false,
     };
     file.role == FileRole::Input && is_code
 }
@@ -359,7 +359,7 @@ fn libraries(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
 }
 
 /// Completes the name after a dot.
-fn attribute(at: Cursor<'_>, known: Known<'_>) -> Option<Vec<Completion>> {
+fn attribute(at: Cursor<'_>, known: Knowledge<'_>) -> Option<Vec<Completion>> {
     let range = at.word();
     // Blanks may follow the dot: `data . values . name`.
     let before = at.text()[..range.start].trim_end_matches([' ', '\t']);
@@ -433,7 +433,7 @@ fn member(entry: &reference::ReferenceEntry, range: TextRange) -> Completion {
     item.detail(&entry.signature).documentation(entry.markdown("python", ""))
 }
 
-fn data_values(at: Cursor<'_>, path: &[Option<String>], range: TextRange, known: Known<'_>) -> Vec<Completion> {
+fn data_values(at: Cursor<'_>, path: &[Option<String>], range: TextRange, known: Knowledge<'_>) -> Vec<Completion> {
     let schema = at.project.schema_for(&at.file.path);
     let owner = match path.is_empty() {
         true => None,
@@ -556,9 +556,9 @@ pub(crate) fn symbol_load_line(at: Cursor<'_>, path: &str, symbol: &str) -> (usi
     let code = format!("load(\"{path}\", \"{symbol}\")");
     let newline = if at.text().contains("\r\n") { "\r\n" } else { "\n" };
     let line = match at.file.kind() {
-        FileKind::Starlark => format!("{code}{newline}"),
+        ModelKind::Starlark => format!("{code}{newline}"),
         // Without `-`, the line break would be part of the text.
-        FileKind::Text => format!("(@ {code} -@){newline}"),
+        ModelKind::Text => format!("(@ {code} -@){newline}"),
         _ => format!("#@ {code}{newline}"),
     };
     let last = model.loads.iter().map(|load| model.lines.line_of(load.range.end)).max();

@@ -11,7 +11,7 @@ mod values;
 
 use crate::TextRange;
 use crate::config;
-use crate::context::{Cursor, Known};
+use crate::context::{Cursor, Knowledge};
 use crate::file;
 
 /// The kind of a completion, for its icon.
@@ -99,7 +99,7 @@ impl Completion {
 }
 
 /// The completions at the cursor.
-pub fn complete(at: Cursor<'_>, known: Known<'_>) -> Vec<Completion> {
+pub fn complete(at: Cursor<'_>, known: Knowledge<'_>) -> Vec<Completion> {
     if file::is_project_file(&at.file.path) {
         return if is_in_comment(at) { Vec::new() } else { project_file(at) };
     }

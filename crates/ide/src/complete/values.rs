@@ -1,11 +1,11 @@
 //! Completes keys and values in values files and data values documents.
 
 use super::{Completion, CompletionKind, key_item};
-use crate::context::{Cursor, Known};
+use crate::context::{Cursor, Knowledge};
 use crate::schema::{Schema, yaml_literal};
 use crate::{TextRange, describe};
 
-pub(super) fn complete(at: Cursor<'_>, known: Known<'_>) -> Vec<Completion> {
+pub(super) fn complete(at: Cursor<'_>, known: Knowledge<'_>) -> Vec<Completion> {
     let schema = at.schema(at.document());
     let model = at.model();
     if let Some((parent, is_key)) = flow_place(at) {
@@ -34,7 +34,7 @@ fn keys(
     schema: &Schema,
     path: &[Option<&str>],
     given: &[String],
-    known: Known<'_>,
+    known: Knowledge<'_>,
     in_flow: bool,
 ) -> Vec<Completion> {
     let owner = match path.is_empty() {
@@ -79,7 +79,7 @@ pub(super) fn set_keys(at: Cursor<'_>, path: &[Option<&str>], given: &[String], 
     open.map(|node| {
         let key = format!("{prefix}{}", schema.nodes[*node].key);
         let item = key_item(at, &key, " ", range);
-        item.documentation(describe::value(&schema, *node, Known::default()))
+        item.documentation(describe::value(&schema, *node, Knowledge::default()))
     })
     .collect()
 }

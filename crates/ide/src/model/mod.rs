@@ -13,7 +13,7 @@ pub(crate) mod token;
 
 use std::ops::Range;
 
-pub use scope::{Block, BlockKind, Chain, ChainPart, DefKind, Definition, Load, Reference, Scope};
+pub use scope::{Block, BlockKind, Chain, ChainPart, DefKind, Definition, LoadStatement, Reference, Scope};
 pub use token::{Token, TokenKind, is_identifier, is_keyword, string_content};
 
 use crate::TextRange;
@@ -21,7 +21,7 @@ use crate::text::Lines;
 
 /// The kind of a file, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FileKind {
+pub enum ModelKind {
     /// YAML.
     Yaml,
     /// Starlark.
@@ -32,15 +32,15 @@ pub enum FileKind {
     Other,
 }
 
-impl FileKind {
+impl ModelKind {
     /// The kind of a file with this path.
-    pub fn of(path: &str) -> FileKind {
+    pub fn of(path: &str) -> ModelKind {
         let name = path.rsplit('/').next().unwrap_or_default();
         match name.rsplit_once('.').map(|(_, extension)| extension) {
-            Some("yml" | "yaml") => FileKind::Yaml,
-            Some("star") => FileKind::Starlark,
-            Some("txt") => FileKind::Text,
-            _ => FileKind::Other,
+            Some("yml" | "yaml") => ModelKind::Yaml,
+            Some("star") => ModelKind::Starlark,
+            Some("txt") => ModelKind::Text,
+            _ => ModelKind::Other,
         }
     }
 }
@@ -181,7 +181,7 @@ pub struct Model {
     /// Names with attributes: `data.values.a`.
     pub chains: Vec<Chain>,
     /// `load(…)`.
-    pub loads: Vec<Load>,
+    pub loads: Vec<LoadStatement>,
 }
 
 impl Model {
@@ -203,12 +203,12 @@ impl Model {
     }
 
     /// The model of a text. Without `is_template`, comments have no meaning.
-    pub fn new(text: &str, kind: FileKind, is_template: bool) -> Model {
+    pub fn new(text: &str, kind: ModelKind, is_template: bool) -> Model {
         let mut model = Model { lines: Lines::new(text), ..Model::default() };
         let whole = TextRange::new(0, text.len());
         match kind {
-            FileKind::Yaml => outline::read(&mut model, text, is_template),
-            FileKind::Starlark => {
+            ModelKind::Yaml => outline::read(&mut model, text, is_template),
+            ModelKind::Starlark => {
                 model.regions.push(CodeRegion {
                     kind: RegionKind::Whole,
                     range: whole,
@@ -217,8 +217,8 @@ impl Model {
                     tokens: 0..0,
                 });
             }
-            FileKind::Text => model.regions = text_template::regions(text, whole, &model.lines),
-            FileKind::Other => {}
+            ModelKind::Text => model.regions = text_template::regions(text, whole, &model.lines),
+            ModelKind::Other => {}
         }
         model.regions.sort_by_key(|region| region.range.start);
         scope::read(&mut model, text);

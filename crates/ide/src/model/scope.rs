@@ -128,7 +128,7 @@ pub struct ChainPart {
 
 /// `load(…)`.
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct LoadStatement {
     /// The path or module.
     pub path: String,
     /// Its range, without quotes.
@@ -557,7 +557,7 @@ impl ScopeReader<'_> {
         let load = self.model.loads.len();
         let path_range = content_range(self.range(path), self.text);
         let content = path_range.of(self.text).to_owned();
-        self.model.loads.push(Load { path: content, path_range, range });
+        self.model.loads.push(LoadStatement { path: content, path_range, range });
         for index in path + 1..tokens.end {
             if self.model.tokens[index].kind != TokenKind::Str {
                 continue;

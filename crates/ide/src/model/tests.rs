@@ -1,9 +1,9 @@
 //! Tests of models of complete and broken texts.
 
-use super::{FileKind, Model};
+use super::{Model, ModelKind};
 
 fn model(text: &str) -> Model {
-    Model::new(text, FileKind::Yaml, true)
+    Model::new(text, ModelKind::Yaml, true)
 }
 
 /// The paths of all items with their lines, from 1: `db.host 2-2`.
@@ -111,7 +111,7 @@ fn functions_have_documentation() {
 
 #[test]
 fn text_templates_have_regions() {
-    let model = Model::new("a (@= x @) b (@- if y: -@)\n(@ end @) (@ open\nc", FileKind::Text, true);
+    let model = Model::new("a (@= x @) b (@- if y: -@)\n(@ end @) (@ open\nc", ModelKind::Text, true);
     let text = "a (@= x @) b (@- if y: -@)\n(@ end @) (@ open\nc";
     let codes: Vec<&str> = model.regions.iter().map(|region| region.range.of(text).trim()).collect();
     assert_eq!(codes, ["x", "if y:", "end", "open"]);

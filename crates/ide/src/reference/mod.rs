@@ -32,7 +32,7 @@ pub struct ReferenceEntry {
 
 /// A module with its members, or a type with its methods.
 #[derive(Clone, Debug)]
-pub struct Module {
+pub struct ReferenceModule {
     /// `json`.
     pub name: String,
     /// Its purpose.
@@ -60,14 +60,14 @@ pub fn builtins() -> &'static [ReferenceEntry] {
 }
 
 /// The modules of `@ytt:`.
-pub fn modules() -> &'static [Module] {
-    static MODULES: OnceLock<Vec<Module>> = OnceLock::new();
+pub fn modules() -> &'static [ReferenceModule] {
+    static MODULES: OnceLock<Vec<ReferenceModule>> = OnceLock::new();
     MODULES.get_or_init(|| groups(include_str!("modules.txt")))
 }
 
 /// The built-in types that have methods.
-pub fn types() -> &'static [Module] {
-    static TYPES: OnceLock<Vec<Module>> = OnceLock::new();
+pub fn types() -> &'static [ReferenceModule] {
+    static TYPES: OnceLock<Vec<ReferenceModule>> = OnceLock::new();
     TYPES.get_or_init(|| groups(include_str!("methods.txt")))
 }
 
@@ -106,7 +106,7 @@ pub fn builtin(name: &str) -> Option<&'static ReferenceEntry> {
 }
 
 /// A module.
-pub fn module(name: &str) -> Option<&'static Module> {
+pub fn module(name: &str) -> Option<&'static ReferenceModule> {
     modules().iter().find(|module| module.name == name)
 }
 
@@ -126,11 +126,11 @@ fn find(entries: &'static [ReferenceEntry], name: &str) -> Option<&'static Refer
     entries.iter().find(|entry| entry.name == name || entry.aliases.iter().any(|alias| alias == name))
 }
 
-fn groups(text: &str) -> Vec<Module> {
+fn groups(text: &str) -> Vec<ReferenceModule> {
     let module = |part: &str| {
         let (name, rest) = part.split_once('\n').unwrap_or((part, ""));
         let text = rest.split("\n## ").next().unwrap_or_default().trim();
-        Module { name: name.trim().to_owned(), text: text.to_owned(), members: entries(rest) }
+        ReferenceModule { name: name.trim().to_owned(), text: text.to_owned(), members: entries(rest) }
     };
     text.split("\n# ").map(|part| module(part.trim_start_matches("# "))).collect()
 }

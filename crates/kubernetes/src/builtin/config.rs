@@ -9,7 +9,7 @@ use super::{Cx, each, entries, pod, quota, rbac, resources, with};
 use crate::document::Node;
 use crate::facts::KnownKind;
 use crate::names;
-use crate::report::{At, Finding};
+use crate::report::{At, FindingText};
 
 /// Maximum bytes of all values of a ConfigMap or Secret together.
 const MAX_DATA: usize = 1 << 20;
@@ -103,7 +103,7 @@ fn config_map(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
 fn data_key(cx: &mut Cx<'_>, name: &str, at: &At<'_>) {
     if let Some(fault) = names::config_key(name) {
         cx.report.key_error(Id::KUBERNETES_INVALID, at, || {
-            Finding::new(format!("{fault}; found ")).with_value(format!("{name:?}"))
+            FindingText::new(format!("{fault}; found ")).with_value(format!("{name:?}"))
         });
     }
 }
@@ -203,7 +203,7 @@ pub(super) fn expression(cx: &mut Cx<'_>, node: &Node, at: &At<'_>, env: &Env, a
     match Program::compile(text, env) {
         Err(error) => {
             cx.report.error(Id::KUBERNETES_RULE_ERROR, at, || {
-                Finding::new(format!("the expression does not compile: {error}"))
+                FindingText::new(format!("the expression does not compile: {error}"))
             });
             None
         }
@@ -211,7 +211,7 @@ pub(super) fn expression(cx: &mut Cx<'_>, node: &Node, at: &At<'_>, env: &Env, a
             let found = program.result_type().clone();
             if !allowed.is_empty() && !allowed.contains(&found) {
                 let message = format!("the expression returns {found}, expected {}", allowed[0]);
-                cx.report.error(Id::KUBERNETES_RULE_ERROR, at, || Finding::new(message));
+                cx.report.error(Id::KUBERNETES_RULE_ERROR, at, || FindingText::new(message));
             }
             Some(found)
         }

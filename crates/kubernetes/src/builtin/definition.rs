@@ -9,7 +9,7 @@ use super::{Cx, each, with};
 use crate::compile::Compiler;
 use crate::document::{Node, Value};
 use crate::names;
-use crate::report::{At, Finding};
+use crate::report::{At, FindingText};
 use crate::rules::{self, Declarations};
 use crate::schema::{Additional, SchemaId, Schemas};
 use crate::structural;
@@ -207,7 +207,7 @@ fn schema_root(cx: &mut Cx<'_>, raw: &Node, at: &At<'_>) {
     if costs.total > MAX_TOTAL_COST && costs.costly == 0 {
         let total = costs.total;
         cx.report.error(Id::KUBERNETES_RULE_ERROR, at, || {
-            Finding::new(format!(
+            FindingText::new(format!(
                 "all rules together may cost up to {total}, more than the server allows: {MAX_TOTAL_COST}"
             ))
             .help("add maxItems, maxProperties and maxLength where lists, maps and texts are declared")
@@ -507,7 +507,7 @@ impl RuleCosts<'_, '_, '_> {
                 let compiled = rules::compile(rule, of.as_ref());
                 for fault in &compiled.faults {
                     let here = rule.get(fault.key).map_or(at.missing(fault.key), |node| at.key(fault.key, node));
-                    self.cx.report.error(fault.id, &here, || Finding::new(fault.message.clone()));
+                    self.cx.report.error(fault.id, &here, || FindingText::new(fault.message.clone()));
                 }
                 // Lists without bounds inside each other are not multiplied: all of it fits into one request.
                 let count = count.unwrap_or_else(|| rules::most_values(self.schemas, id));
@@ -553,13 +553,13 @@ impl RuleCosts<'_, '_, '_> {
             let times = cost.checked_div(MAX_RULE_COST).unwrap_or(1);
             self.cx.report.error(Id::KUBERNETES_RULE_ERROR, &here, || {
                 let times = if times > 100 { "more than 100".to_owned() } else { format!("{times}") };
-                Finding::new(format!("the rule can cost {times} times as much as the server allows"))
+                FindingText::new(format!("the rule can cost {times} times as much as the server allows"))
                     .help("simplify it, or add maxItems, maxProperties and maxLength where lists, maps and texts are declared")
             });
         }
         if compiled.uses_old && !correlates {
             self.cx.report.error(Id::KUBERNETES_RULE_ERROR, &here, || {
-                Finding::new("oldSelf cannot be used here: items of this list have no previous ones")
+                FindingText::new("oldSelf cannot be used here: items of this list have no previous ones")
                     .help("make the list one of type map, with keys")
             });
         }

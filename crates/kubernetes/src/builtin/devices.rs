@@ -118,7 +118,7 @@ fn configuration(cx: &mut Cx<'_>, config: &Node, at: &At<'_>, requests: Option<&
     });
 }
 
-fn driver(text: &str) -> names::Fault {
+fn driver(text: &str) -> names::NameProblem {
     match text.len() {
         0..=63 => names::dns_subdomain_caseless(text),
         _ => Some("must have at most 63 characters"),
@@ -162,7 +162,7 @@ fn slice(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
 }
 
 /// A version of Semantic Versioning 2.0.0.
-fn version(text: &str) -> names::Fault {
+fn version(text: &str) -> names::NameProblem {
     let core = text.split(['-', '+']).next().unwrap_or_default();
     let is_number = |part: &str| {
         !part.is_empty()

@@ -25,8 +25,8 @@ use crate::catalog::Catalog;
 use crate::document::{Node, Value};
 use crate::facts::{KnownKind, Version};
 use crate::meta::{self, NameRule};
-use crate::names::{self, Fault};
-use crate::report::{At, CheckFindings, Finding};
+use crate::names::{self, NameProblem};
+use crate::report::{At, CheckFindings, FindingText};
 
 /// The form of a kind's names.
 pub(crate) fn name_rule(known: &KnownKind, version: Version) -> NameRule {
@@ -67,12 +67,12 @@ pub(crate) fn has_core_metadata(known: &KnownKind) -> bool {
 }
 
 /// The names of services may begin with a digit since 1.36.
-pub(super) fn service_name(version: Version) -> fn(&str) -> Fault {
+pub(super) fn service_name(version: Version) -> fn(&str) -> NameProblem {
     if version.minor() >= 36 { names::dns_label } else { names::dns1035_label }
 }
 
 /// The server appends eleven characters to create names of jobs.
-fn cron_job_name(text: &str) -> Fault {
+fn cron_job_name(text: &str) -> NameProblem {
     match text.len() {
         0..=52 => names::dns_subdomain(text),
         _ => Some("must have at most 52 characters, because those of its jobs are longer by 11"),
@@ -146,43 +146,43 @@ pub(super) struct Cx<'a> {
 impl Cx<'_> {
     /// Reports a value that is not allowed.
     pub fn invalid(&mut self, at: &At<'_>, node: &Node, message: &str) {
-        self.report.error(Id::KUBERNETES_INVALID, at, || Finding::of_value(message.to_owned(), node));
+        self.report.error(Id::KUBERNETES_INVALID, at, || FindingText::of_value(message.to_owned(), node));
     }
 
     /// Reports a problem without a value.
     pub fn wrong(&mut self, at: &At<'_>, message: &str) {
-        self.report.error(Id::KUBERNETES_INVALID, at, || Finding::new(message.to_owned()));
+        self.report.error(Id::KUBERNETES_INVALID, at, || FindingText::new(message.to_owned()));
     }
 
     /// Reports a field that is not allowed here.
     pub fn forbidden(&mut self, at: &At<'_>, message: &str) {
-        self.report.key_error(Id::KUBERNETES_INVALID, at, || Finding::new(message.to_owned()));
+        self.report.key_error(Id::KUBERNETES_INVALID, at, || FindingText::new(message.to_owned()));
     }
 
     /// Reports a missing field.
     pub fn required(&mut self, at: &At<'_>, key: &str, why: &str) {
         self.report.key_error(Id::KUBERNETES_REQUIRED, &at.missing(key), || {
-            let finding = Finding::new(format!("the required field \"{key}\" is missing"));
+            let finding = FindingText::new(format!("the required field \"{key}\" is missing"));
             if why.is_empty() { finding } else { finding.note(why.to_owned()) }
         });
     }
 
     /// Reports an empty field.
     pub fn empty(&mut self, at: &At<'_>, what: &str) {
-        self.report.error(Id::KUBERNETES_REQUIRED, at, || Finding::new(format!("{what} must not be empty")));
+        self.report.error(Id::KUBERNETES_REQUIRED, at, || FindingText::new(format!("{what} must not be empty")));
     }
 
     /// Reports a value that an earlier item of the list has.
     pub fn duplicate(&mut self, at: &At<'_>, node: &Node) {
         self.report.error(Id::KUBERNETES_DUPLICATE_ITEM, at, || {
-            Finding::of_value("an earlier item of the list has the same value", node)
+            FindingText::of_value("an earlier item of the list has the same value", node)
         });
     }
 
     /// Reports a reference to something that does not exist.
     pub fn not_found(&mut self, at: &At<'_>, node: &Node, message: &str, known: &[&str]) {
         self.report.error(Id::KUBERNETES_REFERENCE, at, || {
-            let finding = Finding::of_value(message.to_owned(), node);
+            let finding = FindingText::of_value(message.to_owned(), node);
             let near = node.as_str().and_then(|text| ytterby_text::spelling::nearest(text, known.iter().copied()));
             match near {
                 Some(near) => finding.help(format!("did you mean \"{near}\"?")),
@@ -212,24 +212,24 @@ impl Cx<'_> {
     }
 
     /// Checks the form of an item of a list of texts; null is an empty text.
-    pub fn item_form(&mut self, node: &Node, at: &At<'_>, form: fn(&str) -> Fault) {
+    pub fn item_form(&mut self, node: &Node, at: &At<'_>, form: fn(&str) -> NameProblem) {
         if let Some(fault) = form(node.as_str().unwrap_or_default()) {
             self.invalid(at, node, fault);
         }
     }
 
     /// Checks the form of an optional text, even if it is empty.
-    pub fn given_form(&mut self, of: &Node, at: &At<'_>, key: &str, form: fn(&str) -> Fault) {
+    pub fn given_form(&mut self, of: &Node, at: &At<'_>, key: &str, form: fn(&str) -> NameProblem) {
         with(of, at, key, |node, at| self.item_form(node, at, form));
     }
 
     /// Checks the form of an optional text, unless it is empty.
-    pub fn form(&mut self, of: &Node, at: &At<'_>, key: &str, form: fn(&str) -> Fault) {
+    pub fn form(&mut self, of: &Node, at: &At<'_>, key: &str, form: fn(&str) -> NameProblem) {
         with(of, at, key, |node, at| self.form_of(node, at, form));
     }
 
     /// Checks the form of a text.
-    pub fn form_of(&mut self, node: &Node, at: &At<'_>, form: fn(&str) -> Fault) {
+    pub fn form_of(&mut self, node: &Node, at: &At<'_>, form: fn(&str) -> NameProblem) {
         if let Some(fault) = node.as_str().filter(|text| !text.is_empty()).and_then(form) {
             self.invalid(at, node, fault);
         }
@@ -294,7 +294,7 @@ impl Cx<'_> {
 
     /// Reports something missing, at the key of its parent.
     pub fn wrong_key(&mut self, at: &At<'_>, message: &str) {
-        self.report.key_error(Id::KUBERNETES_REQUIRED, at, || Finding::new(message.to_owned()));
+        self.report.key_error(Id::KUBERNETES_REQUIRED, at, || FindingText::new(message.to_owned()));
     }
 
     /// Checks a label selector.
@@ -378,11 +378,11 @@ pub(super) fn entries(of: &Node, at: &At<'_>, key: &str, mut look: impl FnMut(&s
 }
 
 /// An IP address.
-pub(super) fn ip_form(text: &str) -> Fault {
+pub(super) fn ip_form(text: &str) -> NameProblem {
     names::ip(text).is_none().then_some("must be an IP address, such as 10.9.8.7 or 2001:db8::ffff")
 }
 
 /// An absolute path.
-pub(super) fn absolute(text: &str) -> Fault {
+pub(super) fn absolute(text: &str) -> NameProblem {
     (!text.starts_with('/')).then_some("must be an absolute path: it has to begin with '/'")
 }

@@ -242,7 +242,7 @@ pub(super) fn endpoint_slice(cx: &mut Cx<'_>, root: &Node, at: &At<'_>) {
         cx.given_form(endpoint, at, "nodeName", names::dns_subdomain);
         with(endpoint, at, "hints", |hints, at| {
             for (key, form) in
-                [("forZones", names::label_value as fn(&str) -> names::Fault), ("forNodes", names::dns_subdomain)]
+                [("forZones", names::label_value as fn(&str) -> names::NameProblem), ("forNodes", names::dns_subdomain)]
             {
                 let mut seen = HashSet::new();
                 each(hints, at, key, |hint, at| {

@@ -218,7 +218,7 @@ pub(super) fn other(cx: &mut Cx<'_>, kind: &str, root: &Node, spec: &Node, at: &
     }
 }
 
-fn driver_name(text: &str) -> names::Fault {
+fn driver_name(text: &str) -> names::NameProblem {
     match text.len() {
         0..=63 => names::dns_subdomain_caseless(text),
         _ => Some("must have at most 63 characters"),

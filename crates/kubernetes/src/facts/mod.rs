@@ -131,10 +131,10 @@ impl Lifecycle {
     }
 }
 
-type Key = (&'static str, &'static str, &'static str);
+type GvkText = (&'static str, &'static str, &'static str);
 
 /// API versions whose deprecation the published documents do not record.
-const DEPRECATED: [(Key, u8, [&str; 3]); 2] = [
+const DEPRECATED: [(GvkText, u8, [&str; 3]); 2] = [
     (("", "v1", "Endpoints"), 33, ["discovery.k8s.io", "v1", "EndpointSlice"]),
     (("", "v1", "ComponentStatus"), 19, ["", "", ""]),
 ];

@@ -12,21 +12,21 @@ const PACKED: &[u8] = include_bytes!("facts.bin");
 
 /// Where the tables begin, and how many rows they have.
 struct Layout {
-    strings: Table,
-    kinds: Table,
-    lifecycles: Table,
+    strings: TableLayout,
+    kinds: TableLayout,
+    lifecycles: TableLayout,
     /// For each definition, the number of its first variant.
-    definitions: Table,
+    definitions: TableLayout,
     /// A form that a definition has in a range of versions: first, last, number of its first field.
-    variants: Table,
-    fields: Table,
-    composites: Table,
+    variants: TableLayout,
+    fields: TableLayout,
+    composites: TableLayout,
     /// The bytes of the strings.
     text: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Table {
+struct TableLayout {
     start: usize,
     rows: usize,
     width: usize,
@@ -36,10 +36,10 @@ const HEADER: usize = 18;
 
 /// Strings, definitions and variants have one more row, whose number is where the last one ends.
 static LAYOUT: Layout = {
-    const fn after(table: Table, rows: usize, width: usize) -> Table {
-        Table { start: table.start + table.rows * table.width, rows, width }
+    const fn after(table: TableLayout, rows: usize, width: usize) -> TableLayout {
+        TableLayout { start: table.start + table.rows * table.width, rows, width }
     }
-    let strings = Table { start: HEADER, rows: number_at(4) + 1, width: 2 };
+    let strings = TableLayout { start: HEADER, rows: number_at(4) + 1, width: 2 };
     let kinds = after(strings, number_at(6), 13);
     let lifecycles = after(kinds, number_at(8), 16);
     let definitions = after(lifecycles, number_at(10) + 1, 2);
@@ -54,7 +54,7 @@ const fn number_at(at: usize) -> usize {
     PACKED[at] as usize | (PACKED[at + 1] as usize) << 8
 }
 
-impl Table {
+impl TableLayout {
     fn row(self, at: usize) -> Row {
         debug_assert!(at < self.rows, "row {at} of {}", self.rows);
         let start = self.start + at * self.width;
@@ -179,7 +179,7 @@ pub(super) fn lifecycle(key: (&str, &str, &str)) -> Option<LifecycleRow> {
 }
 
 /// The first row whose names are not before these. Kinds and lifecycles begin with three names and are sorted by them.
-fn first_at_least(table: Table, key: (&str, &str, &str)) -> usize {
+fn first_at_least(table: TableLayout, key: (&str, &str, &str)) -> usize {
     let (mut low, mut high) = (0, table.rows);
     while low < high {
         let middle = low.midpoint(high);
@@ -191,7 +191,7 @@ fn first_at_least(table: Table, key: (&str, &str, &str)) -> usize {
     low
 }
 
-fn compare_names(table: Table, at: usize, (group, version, kind): (&str, &str, &str)) -> Ordering {
+fn compare_names(table: TableLayout, at: usize, (group, version, kind): (&str, &str, &str)) -> Ordering {
     if at >= table.rows {
         return Ordering::Greater;
     }

@@ -5,7 +5,7 @@
 
 use ytterby_text::gojson::{Html, string_into};
 
-use super::{Sender, Version};
+use super::{ReviewVersion, Sender};
 
 /// Maximum characters of one warning; the API server truncates longer ones.
 const WARNING: usize = 256;
@@ -18,7 +18,7 @@ pub struct Answer {
     /// The HTTP status: 200 if there is a request to answer.
     pub http: u16,
     /// The version of the review.
-    pub version: Version,
+    pub version: ReviewVersion,
     /// The request that is answered.
     pub sender: Sender,
     /// The decision.
@@ -119,7 +119,7 @@ impl Verdict {
 impl Answer {
     /// The answer to a body without a request. The HTTP status is set, too, so that the API server
     /// treats it as a failure.
-    pub fn without_request(version: Version, code: u16, message: String) -> Answer {
+    pub fn without_request(version: ReviewVersion, code: u16, message: String) -> Answer {
         Answer { http: code, version, ..Answer::to("", Verdict::Refused { code, reason: "", message }) }
     }
 
@@ -130,7 +130,7 @@ impl Answer {
 
     /// The answer to a request that could not be evaluated.
     pub fn to_sender(sender: Sender, verdict: Verdict) -> Answer {
-        Answer { http: 200, version: Version::V1, sender, verdict, warnings: Vec::new() }
+        Answer { http: 200, version: ReviewVersion::V1, sender, verdict, warnings: Vec::new() }
     }
 
     /// The review that is sent back.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use answer::{Answer, StatusCause, Verdict};
 use review::Review;
-pub use review::{Look, Sender, Version, sender};
+pub use review::{Look, ReviewVersion, Sender, sender};
 pub use template::template;
 
 use crate::budget::{self, Budget};
@@ -21,7 +21,7 @@ use crate::evaluate::{RuleOutcome, Sizing, Status, complete_cpu, evaluate_within
 use crate::instancetype;
 use crate::jsonpath::eval;
 use crate::rules::{self, EntryState, Rules, Unreadable};
-use crate::select::{self, Source};
+use crate::select::{self, RulesSource};
 use crate::value::Value;
 
 /// The field in causes of rules without a path.
@@ -29,7 +29,7 @@ const ANNOTATION_FIELD: &str = "metadata.annotations[vm.kubevirt.io/validations]
 
 /// How reviews are answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Policy {
+pub struct ReviewOptions {
     /// Like the validator of ssp-operator, with its messages and without warnings.
     pub compat: bool,
     /// An update is not refused for violations that the VM already had; those are
@@ -100,7 +100,7 @@ pub enum Ignorance {
 }
 
 /// Answers a review of a VM.
-pub fn virtual_machine(body: &[u8], policy: Policy, surroundings: &dyn Surroundings) -> Answer {
+pub fn virtual_machine(body: &[u8], policy: ReviewOptions, surroundings: &dyn Surroundings) -> Answer {
     let answer = virtual_machine_within(body, policy, surroundings, Effort::Full);
     answer.expect("there is an answer where effort is not limited")
 }
@@ -108,7 +108,7 @@ pub fn virtual_machine(body: &[u8], policy: Policy, surroundings: &dyn Surroundi
 /// Answers a review of a VM within an effort; `None` if it takes more.
 pub fn virtual_machine_within(
     body: &[u8],
-    policy: Policy,
+    policy: ReviewOptions,
     surroundings: &dyn Surroundings,
     effort: Effort,
 ) -> Option<Answer> {
@@ -134,7 +134,7 @@ pub fn virtual_machine_within(
 }
 
 /// The VM to check; or a verdict if there is none to check.
-fn vm_of(review: &Review, policy: Policy) -> Result<&Value, Verdict> {
+fn vm_of(review: &Review, policy: ReviewOptions) -> Result<&Value, Verdict> {
     let (group, version, resource) = review.resource();
     select::is_vm_resource(group, version, resource).map_err(Verdict::bad_request)?;
     let is_gone = matches!(review.operation(), "DELETE" | "CONNECT");
@@ -154,14 +154,14 @@ fn vm_of(review: &Review, policy: Policy) -> Result<&Value, Verdict> {
 fn judged(
     vm: &Value,
     review: &Review,
-    policy: Policy,
+    policy: ReviewOptions,
     surroundings: &dyn Surroundings,
     budget: &Budget<'_>,
 ) -> (Verdict, Vec<String>) {
     let kept;
     let text = match select::source(vm) {
-        Source::Own(text) => text,
-        Source::Template { namespace, name } => match surroundings.template(namespace, name) {
+        RulesSource::Own(text) => text,
+        RulesSource::Template { namespace, name } => match surroundings.template(namespace, name) {
             Parent::Rules(text) => {
                 kept = text;
                 &kept
@@ -176,7 +176,7 @@ fn judged(
             }
             Parent::Unknown(Ignorance::NotYet(why)) => return (Verdict::unavailable(why), Vec::new()),
         },
-        Source::Deleted | Source::Skipped | Source::None => return (Verdict::Allowed, Vec::new()),
+        RulesSource::Deleted | RulesSource::Skipped | RulesSource::None => return (Verdict::Allowed, Vec::new()),
     };
     if policy.compat {
         return (compat_verdict(&surroundings.compat_rules(text), vm, budget), Vec::new());

@@ -1,12 +1,12 @@
 //! Parses admission reviews.
 
-use super::{Answer, Policy, Verdict};
+use super::{Answer, ReviewOptions, Verdict};
 use crate::json;
 use crate::value::Value;
 
 /// The API version of a review, which the answer must repeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Version {
+pub enum ReviewVersion {
     /// `admission.k8s.io/v1`.
     #[default]
     V1,
@@ -14,12 +14,12 @@ pub enum Version {
     V1Beta1,
 }
 
-impl Version {
+impl ReviewVersion {
     /// The `apiVersion`.
     pub fn as_str(self) -> &'static str {
         match self {
-            Version::V1 => "admission.k8s.io/v1",
-            Version::V1Beta1 => "admission.k8s.io/v1beta1",
+            ReviewVersion::V1 => "admission.k8s.io/v1",
+            ReviewVersion::V1Beta1 => "admission.k8s.io/v1beta1",
         }
     }
 }
@@ -49,31 +49,31 @@ fn values(body: &[u8]) -> usize {
 /// A review whose request is an object.
 pub(super) struct Review {
     root: Value,
-    version: Version,
+    version: ReviewVersion,
 }
 
 impl Review {
     /// Parses a review; anything else gets its answer at once.
-    pub(super) fn read(body: &[u8], policy: Policy) -> Result<Review, Box<Answer>> {
+    pub(super) fn read(body: &[u8], policy: ReviewOptions) -> Result<Review, Box<Answer>> {
         let refuse = |version, message: String| Err(Box::new(Answer::without_request(version, 400, message)));
         if let (false, Err(error)) = (policy.compat, std::str::from_utf8(body)) {
             let at = error.valid_up_to();
-            return refuse(Version::V1, format!("the body is not UTF-8: a wrong byte at offset {at}"));
+            return refuse(ReviewVersion::V1, format!("the body is not UTF-8: a wrong byte at offset {at}"));
         }
         if body.len() > FEW && values(body) > MAX_VALUES {
-            return refuse(Version::V1, format!("the review has more than {MAX_VALUES} values"));
+            return refuse(ReviewVersion::V1, format!("the review has more than {MAX_VALUES} values"));
         }
         let root = match json::read(body) {
             Ok(root) => root,
-            Err(message) => return refuse(Version::V1, format!("the body is not JSON: {message}")),
+            Err(message) => return refuse(ReviewVersion::V1, format!("the body is not JSON: {message}")),
         };
         let text = |key: &str| root.get(key).and_then(Value::as_str);
         let version = match text("apiVersion") {
-            None | Some("admission.k8s.io/v1") => Version::V1,
-            Some("admission.k8s.io/v1beta1") if !policy.compat => Version::V1Beta1,
+            None | Some("admission.k8s.io/v1") => ReviewVersion::V1,
+            Some("admission.k8s.io/v1beta1") if !policy.compat => ReviewVersion::V1Beta1,
             // The reference does not check the version.
-            Some(_) if policy.compat => Version::V1,
-            Some(other) => return refuse(Version::V1, format!("expected admission.k8s.io/v1, found {other}")),
+            Some(_) if policy.compat => ReviewVersion::V1,
+            Some(other) => return refuse(ReviewVersion::V1, format!("expected admission.k8s.io/v1, found {other}")),
         };
         if let Some(kind) = text("kind").filter(|kind| *kind != "AdmissionReview" && !policy.compat) {
             return refuse(version, format!("expected an AdmissionReview, found the kind {kind}"));
@@ -112,7 +112,7 @@ impl Review {
     }
 
     /// The object with this key, which Go would decode as this type.
-    pub(super) fn object(&self, key: &str, go: &str, policy: Policy) -> Result<&Value, Verdict> {
+    pub(super) fn object(&self, key: &str, go: &str, policy: ReviewOptions) -> Result<&Value, Verdict> {
         let message = match self.root.at(&["request", key]) {
             Some(object @ Value::Object(_)) => return Ok(object),
             None if policy.compat => "unexpected end of JSON input".to_owned(),

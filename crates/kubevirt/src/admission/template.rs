@@ -1,7 +1,7 @@
 //! Refuses the deletion of a template whose rules VMs still use.
 
 use super::review::Review;
-use super::{Answer, Ignorance, Policy, Surroundings, Verdict};
+use super::{Answer, Ignorance, ReviewOptions, Surroundings, Verdict};
 use crate::select::TEMPLATE_ANNOTATION;
 use crate::value::Value;
 
@@ -9,7 +9,7 @@ use crate::value::Value;
 const TYPE: &str = "template.kubevirt.io/type";
 
 /// Answers a review of a template.
-pub fn template(body: &[u8], policy: Policy, surroundings: &dyn Surroundings) -> Answer {
+pub fn template(body: &[u8], policy: ReviewOptions, surroundings: &dyn Surroundings) -> Answer {
     let review = match Review::read(body, policy) {
         Ok(review) => review,
         Err(answer) => return *answer,
@@ -21,7 +21,7 @@ pub fn template(body: &[u8], policy: Policy, surroundings: &dyn Surroundings) ->
     review.answer(verdict, warnings)
 }
 
-fn judged(review: &Review, policy: Policy, surroundings: &dyn Surroundings) -> Result<Vec<String>, Verdict> {
+fn judged(review: &Review, policy: ReviewOptions, surroundings: &dyn Surroundings) -> Result<Vec<String>, Verdict> {
     if review.operation() != "DELETE" {
         return Ok(Vec::new());
     }

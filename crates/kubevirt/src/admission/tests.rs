@@ -32,7 +32,7 @@ impl Surroundings for Here {
 
 const RULE: &str = r#"[{"name":"r","rule":"integer","path":"jsonpath::.spec.domain.cpu.cores","message":"m","min":2}]"#;
 
-fn of_template(parent: Parent, policy: Policy) -> Answer {
+fn of_template(parent: Parent, policy: ReviewOptions) -> Answer {
     let vm = r#"{"metadata":{"labels":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template.namespace":"ns"}},"spec":{"instancetype":{"name":"u1"},"template":{"spec":{"domain":{}}}}}"#;
     let body = format!(
         r#"{{"request":{{"uid":"u","resource":{{"group":"kubevirt.io","version":"v1","resource":"virtualmachines"}},"object":{vm}}}}}"#
@@ -42,8 +42,8 @@ fn of_template(parent: Parent, policy: Policy) -> Answer {
 
 #[test]
 fn the_verdict_depends_on_the_template() {
-    let policy = Policy::default();
-    let ssp = Policy { compat: true, ratchet: false };
+    let policy = ReviewOptions::default();
+    let ssp = ReviewOptions { compat: true, ratchet: false };
     for (parent, code, warnings) in [
         (Parent::Plain, 200, &[][..]),
         (Parent::Absent, 200, &["no rules were checked: its template ns/t does not exist"]),
@@ -73,7 +73,7 @@ fn a_template_in_use_cannot_be_deleted() {
     };
     let shipped = r#""labels":{"template.kubevirt.io/type":"base"},"annotations":{"validations":""}"#;
     let check = |body: String, parent: Parent| {
-        let answer = template(body.as_bytes(), Policy::default(), &Here { parent, late: false });
+        let answer = template(body.as_bytes(), ReviewOptions::default(), &Here { parent, late: false });
         (answer.verdict.code(), answer.verdict.message())
     };
     let message = "Template cannot be deleted, because the following VMs are referencing it for validation: a/x, b/y";
@@ -95,7 +95,7 @@ fn a_late_review_is_refused() {
         r#"{{"request":{{"uid":"u","resource":{{"group":"kubevirt.io","resource":"virtualmachines"}},"object":{vm}}}}}"#
     );
     for compat in [false, true] {
-        let policy = Policy { compat, ratchet: false };
+        let policy = ReviewOptions { compat, ratchet: false };
         let answer = virtual_machine(body.as_bytes(), policy, &Here { parent: Parent::Absent, late: true });
         assert_eq!((answer.verdict.code(), answer.sender.uid.as_str()), (504, "u"));
     }

@@ -18,8 +18,8 @@ use super::Shared;
 use super::known::Until;
 use super::log::LogField;
 use super::metrics::Webhook;
-use super::queue::{Flow, Turn};
-use crate::admission::{self, Answer, Effort, Look, Verdict, Version};
+use super::queue::{Flow, Permit};
+use crate::admission::{self, Answer, Effort, Look, ReviewVersion, Verdict};
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -123,14 +123,14 @@ async fn review(request: Request<Incoming>, webhook: Webhook, shared: &Arc<Share
 fn refused(request: &Request<Incoming>) -> Option<Answer> {
     if request.method() != Method::POST {
         let message = format!("reviews come with POST, found {}", request.method());
-        return Some(Answer::without_request(Version::V1, 405, message));
+        return Some(Answer::without_request(ReviewVersion::V1, 405, message));
     }
     let kind = request.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
     let kind = String::from_utf8_lossy(kind);
     let name = kind.split(';').next().unwrap_or_default().trim();
     if !name.eq_ignore_ascii_case(JSON) {
         let message = format!("contentType={kind}, expect {JSON}");
-        return Some(Answer::without_request(Version::V1, 400, message));
+        return Some(Answer::without_request(ReviewVersion::V1, 400, message));
     }
     None
 }
@@ -146,7 +146,7 @@ async fn read(
     shared: &Shared,
 ) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Answer> {
     let most = shared.limits.body;
-    let refuse = |code, message: String| Answer::without_request(Version::V1, code, message);
+    let refuse = |code, message: String| Answer::without_request(ReviewVersion::V1, code, message);
     let (head, mut body) = request.into_parts();
     let length = announced(&head.headers);
     let mut is_large = length.is_some_and(|length| length > most);
@@ -260,7 +260,7 @@ struct Work {
 
 impl Work {
     /// Evaluates on another thread: rules may take as long as they are allowed to.
-    async fn run(self: &Arc<Work>, effort: Effort, turn: Turn, shared: &Arc<Shared>) -> Judged {
+    async fn run(self: &Arc<Work>, effort: Effort, turn: Permit, shared: &Arc<Shared>) -> Judged {
         let (work, shared) = (Arc::clone(self), Arc::clone(shared));
         let task = tokio::task::spawn_blocking(move || {
             let judged = work.judge(effort, &shared);

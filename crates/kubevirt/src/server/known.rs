@@ -34,7 +34,7 @@ pub struct FileTemplate {
 
 /// Templates and instance types.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct KnownObjects {
     /// Templates from files, by name.
     files: HashMap<String, Vec<FileTemplate>>,
     instancetypes: Instancetypes,
@@ -88,14 +88,14 @@ impl<R> Kept<R> {
     }
 }
 
-impl Known {
+impl KnownObjects {
     /// From files, and from a cluster if there is one. Files take precedence.
-    pub fn new(templates: Vec<FileTemplate>, instancetypes: Instancetypes, cluster: Option<Cluster>) -> Known {
+    pub fn new(templates: Vec<FileTemplate>, instancetypes: Instancetypes, cluster: Option<Cluster>) -> KnownObjects {
         let mut files: HashMap<String, Vec<FileTemplate>> = HashMap::new();
         for template in templates {
             files.entry(template.name.clone()).or_default().push(template);
         }
-        Known { files, instancetypes, cluster, rules: Kept::default(), compat_rules: Kept::default() }
+        KnownObjects { files, instancetypes, cluster, rules: Kept::default(), compat_rules: Kept::default() }
     }
 
     /// Starts reading from the cluster.
@@ -141,13 +141,13 @@ pub(super) struct Until {
 
 impl Until {
     /// For one attempt to evaluate the review.
-    pub(super) fn attempt<'a>(&'a self, known: &'a Known, log: &'a Log) -> impl Surroundings + 'a {
+    pub(super) fn attempt<'a>(&'a self, known: &'a KnownObjects, log: &'a Log) -> impl Surroundings + 'a {
         Attempt { known, review: self, log, expansions: Cell::new(0) }
     }
 }
 
 struct Attempt<'a> {
-    known: &'a Known,
+    known: &'a KnownObjects,
     review: &'a Until,
     log: &'a Log,
     /// The number of expanded VMs.

@@ -1,7 +1,7 @@
 //! The admission webhook: `kubevirt serve`.
 //!
 //! [`start`] opens two ports, one for reviews and probes and one for metrics, and answers on its own
-//! threads until [`stop`](Running::stop); [`run`] does so until a signal. [`crate::admission`] decides
+//! threads until [`stop`](RunningServer::stop); [`run`] does so until a signal. [`crate::admission`] decides
 //! the answers; this module has the sockets, certificates, limits, caches and counters around it.
 //! Nothing here runs unless one of them is called.
 
@@ -27,9 +27,9 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::sleep;
 
-use crate::admission::Policy;
+use crate::admission::ReviewOptions;
 use http::Port;
-pub use known::{FileTemplate, Known};
+pub use known::{FileTemplate, KnownObjects};
 use listen::{Listener, either};
 use log::{Log, LogField};
 use metrics::Metrics;
@@ -53,11 +53,11 @@ pub struct ServerConfig {
     /// The interval for checking these directories.
     pub reload_every: Duration,
     /// How reviews are answered.
-    pub policy: Policy,
+    pub policy: ReviewOptions,
     /// Limits for clients.
     pub limits: ClientLimits,
     /// Templates and instance types.
-    pub known: Known,
+    pub known: KnownObjects,
     /// The log.
     pub log: Arc<Log>,
 }
@@ -114,9 +114,9 @@ enum Stage {
 
 /// What all connections share.
 struct Shared {
-    policy: Policy,
+    policy: ReviewOptions,
     limits: ClientLimits,
-    known: Known,
+    known: KnownObjects,
     log: Arc<Log>,
     metrics: Metrics,
     /// The remaining bytes for reviews.
@@ -150,7 +150,7 @@ impl Shared {
 }
 
 /// A running server.
-pub struct Running {
+pub struct RunningServer {
     /// The address for reviews.
     pub webhook: SocketAddr,
     /// The address for metrics.
@@ -179,7 +179,7 @@ pub fn run(config: ServerConfig, delay: Duration) -> io::Result<()> {
 }
 
 /// Starts a server; it is ready to accept connections when this returns.
-pub fn start(config: ServerConfig) -> io::Result<Running> {
+pub fn start(config: ServerConfig) -> io::Result<RunningServer> {
     start_on(runtime()?, config)
 }
 
@@ -197,7 +197,7 @@ fn runtime() -> io::Result<Runtime> {
         .build()
 }
 
-fn start_on(runtime: Runtime, config: ServerConfig) -> io::Result<Running> {
+fn start_on(runtime: Runtime, config: ServerConfig) -> io::Result<RunningServer> {
     let threads = threads();
     let log = Arc::clone(&config.log);
     let tls = config.cert_dir.as_ref().map(|directory| Arc::new(Tls::new(directory, &config.tls_options_dir)));
@@ -237,7 +237,7 @@ fn start_on(runtime: Runtime, config: ServerConfig) -> io::Result<Running> {
     if let Some(tls) = tls {
         runtime.spawn(keep_certificates(tls, config.reload_every, Arc::clone(&shared)));
     }
-    Ok(Running { webhook: addresses[0], metrics: addresses[1], runtime, shared, stage, ports })
+    Ok(RunningServer { webhook: addresses[0], metrics: addresses[1], runtime, shared, stage, ports })
 }
 
 async fn keep_certificates(tls: Arc<Tls>, every: Duration, shared: Arc<Shared>) {
@@ -255,18 +255,18 @@ async fn keep_certificates(tls: Arc<Tls>, every: Duration, shared: Arc<Shared>) 
     }
 }
 
-impl Running {
+impl RunningServer {
     /// Stops: reports not ready, serves for `delay`, and ends when requests in progress are done.
     pub fn stop(self, delay: Duration) {
         self.stop_or_hurry(delay, std::future::pending());
     }
 
-    /// Stops as [`Running::stop`] does, or at once when `hurry` is done.
+    /// Stops as [`RunningServer::stop`] does, or at once when `hurry` is done.
     fn stop_or_hurry(self, delay: Duration, hurry: impl Future<Output = ()>) {
         self.shared.log.info("shutting down", &[("delaySeconds", LogField::Number(delay.as_secs() as i64))]);
         *self.shared.stage.write().unwrap_or_else(PoisonError::into_inner) = Stage::Leaving;
         self.stage.send_replace(Stage::Leaving);
-        let Running { runtime, stage, ports, shared, .. } = self;
+        let RunningServer { runtime, stage, ports, shared, .. } = self;
         runtime.block_on(async {
             let end = async {
                 sleep(delay).await;

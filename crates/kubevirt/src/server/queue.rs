@@ -46,7 +46,7 @@ struct QueueState {
 }
 
 /// A slot. It becomes free when this is dropped.
-pub(super) struct Turn {
+pub(super) struct Permit {
     queue: Arc<Queue>,
     flow: Flow,
     start: u64,
@@ -63,7 +63,7 @@ impl Queue {
     }
 
     /// Waits for a slot. Dropping the future leaves the queue.
-    pub(super) async fn enter(self: &Arc<Queue>, flow: Flow) -> Turn {
+    pub(super) async fn enter(self: &Arc<Queue>, flow: Flow) -> Permit {
         let waiter = {
             let mut state = self.state();
             let start = state.clocks.get(&flow).copied().unwrap_or_default().max(state.now);
@@ -72,7 +72,7 @@ impl Queue {
                 state.free -= 1;
                 state.now = start;
                 drop(state);
-                return Turn { queue: Arc::clone(self), flow, start, began: Instant::now() };
+                return Permit { queue: Arc::clone(self), flow, start, began: Instant::now() };
             }
             state.arrivals += 1;
             let (granted, grant) = oneshot::channel();
@@ -112,7 +112,7 @@ impl Queue {
     }
 }
 
-impl Drop for Turn {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.queue.leave(&self.flow, self.start, self.began.elapsed());
     }
@@ -128,12 +128,12 @@ struct Waiter<'a> {
 }
 
 impl Waiter<'_> {
-    async fn wait(mut self) -> Turn {
+    async fn wait(mut self) -> Permit {
         // The sender stays in the queue until it is used.
         let _ = (&mut self.grant).await;
         self.is_served = true;
         let (queue, flow) = (Arc::clone(self.queue), self.flow.clone());
-        Turn { queue, flow, start: self.key.0, began: Instant::now() }
+        Permit { queue, flow, start: self.key.0, began: Instant::now() }
     }
 }
 

@@ -107,8 +107,8 @@ impl Files {
 
     fn config(&self, log: &Log) -> Result<ServerConfig, String> {
         let options = match self.options.as_ref().map_err(Clone::clone)? {
-            Some(text) => Options::read(text, log).map_err(|problem| format!("tls-config.json: {problem}"))?,
-            None => Options::default(),
+            Some(text) => TlsOptions::read(text, log).map_err(|problem| format!("tls-config.json: {problem}"))?,
+            None => TlsOptions::default(),
         };
         let certificate = self.certificate.as_ref().map_err(Clone::clone)?;
         let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(certificate)
@@ -134,14 +134,14 @@ impl Files {
 }
 
 /// The content of `tls-config.json`.
-struct Options {
+struct TlsOptions {
     versions: Vec<&'static SupportedProtocolVersion>,
     suites: Vec<SupportedCipherSuite>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { versions: vec![&version::TLS13, &version::TLS12], suites: default_provider().cipher_suites }
+impl Default for TlsOptions {
+    fn default() -> TlsOptions {
+        TlsOptions { versions: vec![&version::TLS13, &version::TLS12], suites: default_provider().cipher_suites }
     }
 }
 
@@ -162,13 +162,13 @@ const SUITES_13: [(&str, SupportedCipherSuite); 3] = [
     ("TLS_CHACHA20_POLY1305_SHA256", cipher_suite::TLS13_CHACHA20_POLY1305_SHA256),
 ];
 
-impl Options {
-    fn read(text: &[u8], log: &Log) -> Result<Options, String> {
+impl TlsOptions {
+    fn read(text: &[u8], log: &Log) -> Result<TlsOptions, String> {
         let root = json::read(text)?;
         if !matches!(root, Value::Object(_) | Value::Null) {
             return Err(format!("expected an object, found {}", root.what()));
         }
-        let mut options = Options::default();
+        let mut options = TlsOptions::default();
         let minimum = match root.at(&["minTLSVersion"]) {
             None => "",
             Some(value) => value.as_str().ok_or("minTLSVersion must be a string")?,
@@ -214,7 +214,7 @@ mod tests {
 
     fn check(text: &str, expect: Result<(usize, usize), &str>) {
         let log = Log::to(Box::new(std::io::sink()), 0);
-        let got = Options::read(text.as_bytes(), &log).map(|options| (options.versions.len(), options.suites.len()));
+        let got = TlsOptions::read(text.as_bytes(), &log).map(|options| (options.versions.len(), options.suites.len()));
         assert_eq!(got, expect.map_err(str::to_owned), "{text}");
     }
 

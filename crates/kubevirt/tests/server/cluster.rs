@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::server::cluster::{Cluster, Connection, Pauses, find};
-use ytterby_kubevirt::server::{Known, Running};
+use ytterby_kubevirt::server::{KnownObjects, RunningServer};
 use ytterby_kubevirt::value::{Value, quoted};
 
 use super::api::{self, Api, nobody, resolver};
@@ -40,10 +40,10 @@ pub fn plain(address: SocketAddr) -> Connection {
     connection(&format!("{{server: 'http://{address}'}}"), "{token: secret-token}")
 }
 
-fn start(connection: Connection, compat: bool) -> (Running, Lines) {
+fn start(connection: Connection, compat: bool) -> (RunningServer, Lines) {
     serve(|config| {
         config.policy.compat = compat;
-        config.known = Known::new(Vec::new(), Instancetypes::default(), Some(Cluster::new(connection, PAUSES)));
+        config.known = KnownObjects::new(Vec::new(), Instancetypes::default(), Some(Cluster::new(connection, PAUSES)));
     })
 }
 
@@ -56,12 +56,12 @@ pub fn template(cores: u32) -> String {
 
 const REFERS: &str = r#","labels":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template.namespace":"ns"}"#;
 
-pub fn is_ready(server: &Running) -> bool {
+pub fn is_ready(server: &RunningServer) -> bool {
     Client::plain(server.webhook).get("/readyz").status == 200
 }
 
 /// Whether a VM with this many cores, without own rules, is admitted.
-pub fn admits(server: &Running, cores: u32) -> bool {
+pub fn admits(server: &RunningServer, cores: u32) -> bool {
     let response = Client::plain(server.webhook).post(VMS, create(&vm(cores, None))).review();
     response.get("allowed") == Some(&Value::Bool(true))
 }

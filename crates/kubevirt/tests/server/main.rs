@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use ytterby_kubevirt::admission::Policy;
+use ytterby_kubevirt::admission::ReviewOptions;
 use ytterby_kubevirt::server::log::Log;
-use ytterby_kubevirt::server::{ClientLimits, Known, Running, ServerConfig, start};
+use ytterby_kubevirt::server::{ClientLimits, KnownObjects, RunningServer, ServerConfig, start};
 
 /// The log of a server.
 #[derive(Clone, Default)]
@@ -53,15 +53,15 @@ fn config() -> (ServerConfig, Lines) {
         cert_dir: None,
         tls_options_dir: "/nowhere".into(),
         reload_every: Duration::from_millis(20),
-        policy: Policy::default(),
+        policy: ReviewOptions::default(),
         limits: ClientLimits::default(),
-        known: Known::default(),
+        known: KnownObjects::default(),
         log: Arc::new(Log::to(Box::new(lines.clone()), 2)),
     };
     (config, lines)
 }
 
-fn serve(change: impl FnOnce(&mut ServerConfig)) -> (Running, Lines) {
+fn serve(change: impl FnOnce(&mut ServerConfig)) -> (RunningServer, Lines) {
     let (mut config, lines) = config();
     change(&mut config);
     (start(config).unwrap(), lines)

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustls::pki_types::CertificateDer;
-use ytterby_kubevirt::admission::{self, Ignorance, Parent, Policy, Surroundings};
+use ytterby_kubevirt::admission::{self, Ignorance, Parent, ReviewOptions, Surroundings};
 use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::selection::{Carried, selection};
-use ytterby_kubevirt::server::Known;
+use ytterby_kubevirt::server::KnownObjects;
 use ytterby_kubevirt::server::cluster::Cluster;
 use ytterby_kubevirt::value::{Value, quoted};
 use ytterby_kubevirt::{cel, json, rules};
@@ -166,7 +166,7 @@ impl Surroundings for Here {
 }
 
 fn admits(vm: &str) -> bool {
-    admission::virtual_machine(create(vm).as_bytes(), Policy::default(), &Here).verdict.code() == 200
+    admission::virtual_machine(create(vm).as_bytes(), ReviewOptions::default(), &Here).verdict.code() == 200
 }
 
 /// The policy of the template's rules that deny, with its binding.
@@ -236,7 +236,7 @@ fn webhook_and_policies_agree_in_a_real_cluster() {
     let known = Cluster::new(connection(&server, &format!("{{token: {TOKEN}}}")), PAUSES);
     let (server, log) = serve(|config| {
         config.cert_dir = Some(certificates.0.clone());
-        config.known = Known::new(Vec::new(), Instancetypes::default(), Some(known));
+        config.known = KnownObjects::new(Vec::new(), Instancetypes::default(), Some(known));
     });
     cluster.wait("the caches", || log.text().matches("\"msg\":\"read\"").count() >= 2);
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::json;
-use ytterby_kubevirt::server::{FileTemplate, Known};
+use ytterby_kubevirt::server::{FileTemplate, KnownObjects};
 use ytterby_kubevirt::value::Value;
 
 use super::client::Client;
@@ -78,7 +78,7 @@ fn recorded_verdicts_come_over_http() {
             } else {
                 let server = serve(|config| {
                     config.policy.compat = true;
-                    config.known = Known::new(known, Instancetypes::default(), None);
+                    config.known = KnownObjects::new(known, Instancetypes::default(), None);
                 });
                 Client::plain(server.0.webhook).post(VMS, review(case).to_string())
             };

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ytterby_kubevirt::instancetype::Instancetypes;
 use ytterby_kubevirt::server::cluster::{Cluster, Pauses};
-use ytterby_kubevirt::server::{Known, Running};
+use ytterby_kubevirt::server::{KnownObjects, RunningServer};
 
 use super::api::{self, Api, Fault};
 use super::client::Client;
@@ -20,16 +20,17 @@ const SHORT: Pauses = Pauses {
 };
 
 /// A server that follows an API server with one template, which wants two cores.
-fn following(pauses: Pauses) -> (Api, Running, Lines) {
+fn following(pauses: Pauses) -> (Api, RunningServer, Lines) {
     let api = Api::start(None);
     api.put(api::TEMPLATES, "ns", "t", Some(&template(2)));
     let cluster = Cluster::new(plain(api.address), pauses);
-    let (server, log) = serve(|config| config.known = Known::new(Vec::new(), Instancetypes::default(), Some(cluster)));
+    let (server, log) =
+        serve(|config| config.known = KnownObjects::new(Vec::new(), Instancetypes::default(), Some(cluster)));
     wait_for("the caches", || is_ready(&server) && !admits(&server, 1));
     (api, server, log)
 }
 
-fn age(server: &Running) -> f64 {
+fn age(server: &RunningServer) -> f64 {
     let metrics = Client::plain(server.metrics).get("/metrics").text();
     let line = metrics.lines().find_map(|line| line.strip_prefix("ytterby_cache_age_seconds{cache=\"templates\"} "));
     line.unwrap_or_else(|| panic!("{metrics}")).parse().unwrap()
@@ -125,7 +126,8 @@ fn slow_lists_are_read() {
     }
     api.put(api::TEMPLATES, "ns", "t", Some(&template(2)));
     let cluster = Cluster::new(plain(api.address), SHORT);
-    let (server, _log) = serve(|config| config.known = Known::new(Vec::new(), Instancetypes::default(), Some(cluster)));
+    let (server, _log) =
+        serve(|config| config.known = KnownObjects::new(Vec::new(), Instancetypes::default(), Some(cluster)));
     std::thread::sleep(Duration::from_millis(300));
     assert!(!is_ready(&server), "a part of a list is not enough");
     wait_for("the caches", || is_ready(&server));

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use ytterby_kubevirt::admission::Policy;
+use ytterby_kubevirt::admission::ReviewOptions;
 use ytterby_kubevirt::instancetype::Instancetypes;
-use ytterby_kubevirt::server::{FileTemplate, Known};
+use ytterby_kubevirt::server::{FileTemplate, KnownObjects};
 use ytterby_kubevirt::value::{Value, quoted};
 
 use super::client::Client;
@@ -78,7 +78,7 @@ fn violations_are_causes_and_warnings() {
 
 #[test]
 fn ratcheting_compares_whole_values() {
-    let (server, _) = serve(|config| config.policy = Policy { compat: false, ratchet: true });
+    let (server, _) = serve(|config| config.policy = ReviewOptions { compat: false, ratchet: true });
     let rule =
         r#"[{"name":"r","rule":"regex","path":"jsonpath::.spec.domain.machine.type","message":"m","regex":"^ok$"}]"#;
     let typed = |end: &str| vm(1, Some(rule)).replace("\"pc\"", &quoted(&format!("{}{end}", "a".repeat(300))));
@@ -116,14 +116,14 @@ fn unreadable_rules_are_located() {
     assert!(message.contains("line 2, column 10 of the annotation"), "{message}");
 }
 
-fn with_template(compat: bool) -> (super::Running, super::Lines) {
+fn with_template(compat: bool) -> (super::RunningServer, super::Lines) {
     serve(|config| {
         let template = FileTemplate {
             name: "t".to_owned(),
             namespace: "ns".to_owned(),
             rules: Some(Arc::from(rules(4).as_str())),
         };
-        config.known = Known::new(vec![template], Instancetypes::default(), None);
+        config.known = KnownObjects::new(vec![template], Instancetypes::default(), None);
         config.policy.compat = compat;
     })
 }
@@ -148,7 +148,7 @@ fn updates_are_checked_as_a_whole_unless_ratcheting() {
     let rules = rules(4);
     let (broken, worse, fine) = (vm(2, Some(&rules)), vm(1, Some(&rules)), vm(4, Some(&rules)));
     for ratchet in [false, true] {
-        let (server, _) = serve(|config| config.policy = Policy { compat: false, ratchet });
+        let (server, _) = serve(|config| config.policy = ReviewOptions { compat: false, ratchet });
         let mut client = Client::plain(server.webhook);
         let mut allowed = |new: &str, old: &str| {
             let response = client.post(VMS, review("UPDATE", new, old)).review();

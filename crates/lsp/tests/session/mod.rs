@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use ytterby_ide::analysis::Engine;
 use ytterby_ide::{DirectoryEntry, FileSystem, LineColumn, Lines};
-use ytterby_lsp::{Flow, Server, uri};
+use ytterby_lsp::{Server, SessionFlow, uri};
 
 /// Files in memory.
 #[derive(Default)]
@@ -145,7 +145,7 @@ impl Session {
         self.next += 1;
         let id = self.next;
         let flow = self.server.handle(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        assert_eq!(flow, Flow::Continue);
+        assert_eq!(flow, SessionFlow::Continue);
         for _ in 0..100 {
             for message in self.server.take_messages() {
                 let message: Value = serde_json::from_str(&message).expect("a message is JSON");

@@ -173,7 +173,7 @@ pub(crate) enum Instr {
     /// Loads names into registers from `first`.
     Load { first: Reg, index: u16 },
 
-    /// Marks a statement; only in programs compiled with [`crate::Coverage`] or during a profile.
+    /// Marks a statement; only in programs compiled with [`crate::StatementCoverage`] or during a profile.
     Reach,
     /// Marks the start or end of a function; only in programs compiled during a profile.
     ProfileEnter,

@@ -21,14 +21,14 @@ use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 use crate::program::Toplevel;
 use crate::resolve::{Binding, FunctionScope, NameError, Resolved, Scope, resolve};
 use crate::syntax::parse;
-use crate::{Coverage, Dialect, Piece, Problem, SyntaxError};
+use crate::{Dialect, Problem, ProgramPiece, StatementCoverage, SyntaxError};
 
 /// Compiles a program; see [`crate::compile`].
 pub(crate) fn compile(
     dialect: Dialect,
-    pieces: &[Piece<'_>],
+    pieces: &[ProgramPiece<'_>],
     predeclared: &[&str],
-    coverage: Option<&Coverage>,
+    coverage: Option<&StatementCoverage>,
 ) -> Result<Toplevel, Vec<SyntaxError>> {
     let (ast, stmts) = parse(dialect, pieces).map_err(|error| vec![error.advised(pieces)])?;
     let resolved = resolve(&ast, &stmts, predeclared).map_err(|errors| {
@@ -37,7 +37,7 @@ pub(crate) fn compile(
         errors.into_iter().map(error).collect::<Vec<_>>()
     })?;
     let at = match pieces.first() {
-        Some(Piece::Code { at, .. } | Piece::Op { at, .. }) => *at,
+        Some(ProgramPiece::Code { at, .. } | ProgramPiece::Op { at, .. }) => *at,
         None => Pos::UNKNOWN,
     };
     let profiled = profile::is_on();
@@ -56,8 +56,8 @@ pub(crate) fn compile(
 struct ProgramCompiler<'a> {
     ast: Arc<Ast>,
     resolved: Resolved,
-    pieces: &'a [Piece<'a>],
-    coverage: Option<&'a Coverage>,
+    pieces: &'a [ProgramPiece<'a>],
+    coverage: Option<&'a StatementCoverage>,
     /// Whether the program records its functions and lines in the thread's profile.
     profiled: bool,
 }
@@ -198,11 +198,11 @@ impl ProgramCompiler<'_> {
     fn fragment_dialect(&self, stmts: &[Stmt]) -> Option<u8> {
         stmts.iter().find_map(|stmt| match stmt {
             Stmt::Expr(x) => match self.host_op(*x) {
-                Some(Piece::Op { dialect, .. }) => Some(*dialect),
+                Some(ProgramPiece::Op { dialect, .. }) => Some(*dialect),
                 _ => None,
             },
             Stmt::HostOp(piece, _) => match self.pieces.get(*piece as usize) {
-                Some(Piece::Op { dialect, .. }) => Some(*dialect),
+                Some(ProgramPiece::Op { dialect, .. }) => Some(*dialect),
                 _ => None,
             },
             Stmt::If { branches, otherwise } => branches
@@ -215,7 +215,7 @@ impl ProgramCompiler<'_> {
     }
 
     /// The piece of a host operation, if the expression is one.
-    fn host_op(&self, x: ExprId) -> Option<&Piece<'_>> {
+    fn host_op(&self, x: ExprId) -> Option<&ProgramPiece<'_>> {
         let ExprKind::Call(callee, _) = &self.ast[x].kind else { return None };
         let ExprKind::HostOp(piece) = self.ast[*callee].kind else { return None };
         self.pieces.get(piece as usize)

@@ -6,7 +6,7 @@ use super::{Compiled, Constant, FnCompiler, Instr, LoadCode, Loop, Reg};
 use crate::ast::{Arg, ExprId, ExprKind, Load, Stmt};
 use crate::host::BinaryOp;
 use crate::resolve::Scope;
-use crate::{Dialect, Piece};
+use crate::{Dialect, ProgramPiece};
 
 impl FnCompiler<'_> {
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Compiled<()> {
@@ -44,7 +44,7 @@ impl FnCompiler<'_> {
         match stmt {
             Stmt::Expr(x) => self.expr_stmt(*x)?,
             Stmt::HostOp(piece, _) => {
-                if let Some(&Piece::Op { op, at, .. }) = self.program.pieces.get(*piece as usize) {
+                if let Some(&ProgramPiece::Op { op, at, .. }) = self.program.pieces.get(*piece as usize) {
                     self.emit(Instr::Op { op }, at);
                 }
             }
@@ -102,7 +102,7 @@ impl FnCompiler<'_> {
         match &self.ast[x].kind {
             ExprKind::Int(_) | ExprKind::BigInt(_) | ExprKind::Float(_) | ExprKind::Str(_) => Ok(()),
             ExprKind::Call(_, args) => match self.program.host_op(x) {
-                Some(&Piece::Op { op, at, .. }) => self.host_op(op, args, at),
+                Some(&ProgramPiece::Op { op, at, .. }) => self.host_op(op, args, at),
                 _ => self.temporary_operand(x).map(drop),
             },
             _ => self.temporary_operand(x).map(drop),

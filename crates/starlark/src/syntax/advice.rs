@@ -7,11 +7,11 @@ use ytterby_diag::{Edit, Help, Label, Part, Pos, Role, Safety, Text};
 
 use super::error::SyntaxError;
 use super::lexer::{piece_of, text_of};
-use crate::{Piece, Problem, token_at};
+use crate::{Problem, ProgramPiece, token_at};
 
 impl SyntaxError {
     /// Adds the range of the mistake and hints to the error.
-    pub(crate) fn advised(mut self, pieces: &[Piece<'_>]) -> SyntaxError {
+    pub(crate) fn advised(mut self, pieces: &[ProgramPiece<'_>]) -> SyntaxError {
         if let Some(open) = self.open.filter(|open| open.is_unclosed && open.pos.is_known()) {
             let text = format!("missing '{}' for '{}'", open.closing(), open.bracket);
             self.label = Label::new(Role::Problem, open.pos, Part::Bytes(1)).text(text.clone());
@@ -65,7 +65,7 @@ fn contains_code(after: &[u8]) -> bool {
 }
 
 impl<'a> Around<'a> {
-    fn of(piece: &Piece<'a>, pos: Pos) -> Option<Around<'a>> {
+    fn of(piece: &ProgramPiece<'a>, pos: Pos) -> Option<Around<'a>> {
         let (text, start) = text_of(piece).filter(|(_, start)| start.file == pos.file)?;
         let offset = pos.offset.checked_sub(start.offset)? as usize;
         let (before, after) = text.split_at_checked(offset)?;
@@ -255,7 +255,7 @@ impl<'a> Around<'a> {
 }
 
 /// The last block of a program has no `end`: maybe another word was used instead.
-fn missing_end(pieces: &[Piece<'_>], block: Pos) -> Help {
+fn missing_end(pieces: &[ProgramPiece<'_>], block: Pos) -> Help {
     const WORDS: [&[u8]; 7] = [b"endif", b"endfor", b"enddef", b"endwhile", b"fi", b"done", b"}"];
     let lines = pieces.iter().filter_map(text_of).flat_map(|(text, start)| {
         let mut offset = start.offset;
@@ -275,7 +275,7 @@ fn missing_end(pieces: &[Piece<'_>], block: Pos) -> Help {
     }
     // The form of the line is only known in a file that contains nothing but code.
     match pieces {
-        [Piece::Code { text, at }] => {
+        [ProgramPiece::Code { text, at }] => {
             let feed = if text.ends_with(b"\n") { "" } else { "\n" };
             let edit = Edit::insert(Pos::new(at.file, at.offset + text.len() as u32), format!("{feed}end\n"));
             help.fixed_by("Insert the end", vec![edit], Safety::Likely)

@@ -6,7 +6,7 @@
 use ytterby_diag::{CodeMessage, CodeProblem, Frame, Help, Label, Part, Pos, Role, Text};
 
 use super::lexer::piece_of;
-use crate::{Piece, Problem, advice};
+use crate::{Problem, ProgramPiece, advice};
 
 /// A problem of a program's text.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,7 +55,7 @@ impl OpenBracket {
 
 impl SyntaxError {
     /// A problem at a position.
-    pub(crate) fn at(pos: Pos, problem: Problem, message: String, pieces: &[Piece<'_>]) -> SyntaxError {
+    pub(crate) fn at(pos: Pos, problem: Problem, message: String, pieces: &[ProgramPiece<'_>]) -> SyntaxError {
         SyntaxError {
             helps: advice::helps(&problem, pos),
             problem,

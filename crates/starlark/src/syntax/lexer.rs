@@ -12,11 +12,11 @@ use super::Parsed;
 use super::literal::Escapes;
 use super::token::{Tok, Token, TokenValue};
 use crate::program::OpArgs;
-use crate::{Dialect, OpenBracket, Piece, Problem, SyntaxError};
+use crate::{Dialect, OpenBracket, Problem, ProgramPiece, SyntaxError};
 
 pub(crate) struct Lexer<'a> {
     dialect: Dialect,
-    pieces: &'a [Piece<'a>],
+    pieces: &'a [ProgramPiece<'a>],
     piece: usize,
     part: PiecePart,
     /// The text of the current part, its position, and the number of bytes read.
@@ -44,7 +44,7 @@ enum PiecePart {
 }
 
 impl<'a> Lexer<'a> {
-    pub(crate) fn new(dialect: Dialect, pieces: &'a [Piece<'a>]) -> Lexer<'a> {
+    pub(crate) fn new(dialect: Dialect, pieces: &'a [ProgramPiece<'a>]) -> Lexer<'a> {
         let mut lexer = Lexer {
             dialect,
             pieces,
@@ -103,13 +103,13 @@ impl<'a> Lexer<'a> {
         (self.offset, self.text) = (0, &[]);
         match self.pieces.get(self.piece) {
             None => self.part = PiecePart::End,
-            Some(Piece::Code { text, at }) => {
+            Some(ProgramPiece::Code { text, at }) => {
                 (self.part, self.text, self.at) = (PiecePart::Code, text, *at);
                 if trim == Trim::Yes {
                     self.trim_line();
                 }
             }
-            Some(Piece::Op { at, .. }) => (self.part, self.at) = (PiecePart::OpHead(0), *at),
+            Some(ProgramPiece::Op { at, .. }) => (self.part, self.at) = (PiecePart::OpHead(0), *at),
         }
     }
 
@@ -144,7 +144,7 @@ impl<'a> Lexer<'a> {
 
     /// Whether the piece with this index is a host operation without arguments.
     pub(super) fn is_without_args(&self, piece: u32) -> bool {
-        matches!(self.pieces.get(piece as usize), Some(Piece::Op { args: OpArgs::None, .. }))
+        matches!(self.pieces.get(piece as usize), Some(ProgramPiece::Op { args: OpArgs::None, .. }))
     }
 
     fn made_up(&self, tok: Tok, value: TokenValue) -> Token {
@@ -153,7 +153,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn head_token(&mut self, n: usize) -> Option<Token> {
-        let Some(Piece::Op { args, .. }) = self.pieces.get(self.piece) else {
+        let Some(ProgramPiece::Op { args, .. }) = self.pieces.get(self.piece) else {
             self.part = PiecePart::End;
             return None;
         };
@@ -238,7 +238,9 @@ impl<'a> Lexer<'a> {
 
     /// Whether a piece of code follows, for strings that continue there.
     pub(super) fn code_follows(&self) -> Option<bool> {
-        self.pieces.get(self.piece + 1).map(|piece| self.part == PiecePart::Code && matches!(piece, Piece::Code { .. }))
+        self.pieces
+            .get(self.piece + 1)
+            .map(|piece| self.part == PiecePart::Code && matches!(piece, ProgramPiece::Code { .. }))
     }
 
     pub(super) fn enter_next_code(&mut self) {
@@ -305,7 +307,7 @@ impl<'a> Lexer<'a> {
                     return self.visible_token(byte).map(Some);
                 }
                 None if self.part == PiecePart::OpText => {
-                    let Some(Piece::Op { at, .. }) = self.pieces.get(self.piece) else { return Ok(None) };
+                    let Some(ProgramPiece::Op { at, .. }) = self.pieces.get(self.piece) else { return Ok(None) };
                     (self.part, self.text, self.at, self.offset) = (PiecePart::OpTail(0), &[], *at, 0);
                     return Ok(None);
                 }
@@ -447,20 +449,20 @@ pub(super) enum Trim {
 }
 
 /// The text of a piece and its position.
-pub(super) fn text_of<'a>(piece: &Piece<'a>) -> Option<(&'a [u8], Pos)> {
+pub(super) fn text_of<'a>(piece: &ProgramPiece<'a>) -> Option<(&'a [u8], Pos)> {
     match piece {
-        Piece::Code { text, at } => Some((text, *at)),
-        Piece::Op { args: OpArgs::Expr { text, at } | OpArgs::Call { text, at }, .. } => Some((text, *at)),
-        Piece::Op { args: OpArgs::None, .. } => None,
+        ProgramPiece::Code { text, at } => Some((text, *at)),
+        ProgramPiece::Op { args: OpArgs::Expr { text, at } | OpArgs::Call { text, at }, .. } => Some((text, *at)),
+        ProgramPiece::Op { args: OpArgs::None, .. } => None,
     }
 }
 
 /// The piece that contains a position.
-pub(crate) fn piece_of(pieces: &[Piece<'_>], pos: Pos) -> usize {
+pub(crate) fn piece_of(pieces: &[ProgramPiece<'_>], pos: Pos) -> usize {
     let within =
         |text: &[u8], at: Pos| at.file == pos.file && (at.offset..=at.offset + text.len() as u32).contains(&pos.offset);
     let found = pieces.iter().position(|piece| {
-        let is_place = matches!(piece, Piece::Op { at, .. } if *at == pos);
+        let is_place = matches!(piece, ProgramPiece::Op { at, .. } if *at == pos);
         is_place || text_of(piece).is_some_and(|(text, at)| within(text, at))
     });
     found.unwrap_or(0)

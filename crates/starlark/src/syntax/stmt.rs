@@ -9,14 +9,14 @@ use super::lexer::Lexer;
 use super::token::{Tok, Token, TokenValue};
 use crate::ast::{Ast, Def, DefBody, ExprId, ExprKind, Load, Param, Stmt};
 use crate::host::BinaryOp;
-use crate::{Dialect, Piece, Problem};
+use crate::{Dialect, Problem, ProgramPiece};
 
 /// Maximum nesting of blocks and expressions.
 const MAX_BLOCKS: usize = 500;
 const MAX_NESTING: usize = 5_000;
 
 /// Parses a whole program.
-pub(crate) fn parse(dialect: Dialect, pieces: &[Piece<'_>]) -> Parsed<(Ast, Vec<Stmt>)> {
+pub(crate) fn parse(dialect: Dialect, pieces: &[ProgramPiece<'_>]) -> Parsed<(Ast, Vec<Stmt>)> {
     let mut tokens = Blocks::new(Lexer::new(dialect, pieces));
     let token = tokens.next()?;
     let last_end = token.start;

@@ -3,13 +3,13 @@
 use std::cell::{Ref, RefCell};
 
 use super::deep_drop::{drop_items, is_container};
-use super::{Guard, Table, Value};
+use super::{Guard, HashTable, Value};
 use crate::Error;
 
 /// `{"a": 1}`; keeps the order of insertion.
 #[derive(Default)]
 pub struct Dict {
-    table: RefCell<Table<Value>>,
+    table: RefCell<HashTable<Value>>,
     guard: Guard,
 }
 
@@ -103,7 +103,7 @@ impl Dict {
     }
 
     #[inline]
-    pub(crate) fn table(&self) -> Ref<'_, Table<Value>> {
+    pub(crate) fn table(&self) -> Ref<'_, HashTable<Value>> {
         self.table.borrow()
     }
 

@@ -26,7 +26,7 @@ pub use tuple::Tuple;
 pub(crate) use function::{Cell, Method};
 pub(crate) use list::Guard;
 pub(crate) use strings::{ElemForm, StringElems, Unit, decode_char};
-pub(crate) use table::Table;
+pub(crate) use table::HashTable;
 
 use std::fmt;
 use std::rc::Rc;

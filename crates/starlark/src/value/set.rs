@@ -2,13 +2,13 @@
 
 use std::cell::{Ref, RefCell};
 
-use super::{Guard, Table, Value};
+use super::{Guard, HashTable, Value};
 use crate::Error;
 
 /// `set([1, 2])`; keeps the order of insertion.
 #[derive(Default)]
 pub struct Set {
-    table: RefCell<Table<()>>,
+    table: RefCell<HashTable<()>>,
     guard: Guard,
 }
 
@@ -88,7 +88,7 @@ impl Set {
         self.table.borrow().iter().map(|(value, ())| value.clone()).collect()
     }
 
-    pub(crate) fn table(&self) -> Ref<'_, Table<()>> {
+    pub(crate) fn table(&self) -> Ref<'_, HashTable<()>> {
         self.table.borrow()
     }
 

@@ -17,7 +17,7 @@ const LINEAR: usize = 8;
 const EMPTY: u32 = 0;
 const GONE: u32 = u32::MAX;
 
-pub(crate) struct Table<V> {
+pub(crate) struct HashTable<V> {
     entries: Vec<TableEntry<V>>,
     live: usize,
     /// Position of the first entry that may be live.
@@ -36,13 +36,13 @@ pub(crate) struct TableEntry<V> {
     pair: Option<(Value, V)>,
 }
 
-impl<V> Default for Table<V> {
-    fn default() -> Table<V> {
-        Table { entries: Vec::new(), live: 0, head: 0, index: Vec::new(), last: Cell::new(0) }
+impl<V> Default for HashTable<V> {
+    fn default() -> HashTable<V> {
+        HashTable { entries: Vec::new(), live: 0, head: 0, index: Vec::new(), last: Cell::new(0) }
     }
 }
 
-impl<V> Table<V> {
+impl<V> HashTable<V> {
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.live
@@ -150,7 +150,7 @@ impl<V> Table<V> {
     }
 
     pub(crate) fn clear(&mut self) {
-        *self = Table::default();
+        *self = HashTable::default();
     }
 
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (Value, V)> + use<'_, V> {

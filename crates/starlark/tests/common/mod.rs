@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use ytterby_diag::{Cause, CodeProblem, Failure, FileId, Listing, ListingStyle, Pos, Source, Sources};
-use ytterby_starlark::{Eval, EvalLimits, Exports, NoOps, Piece, Value, compile};
+use ytterby_starlark::{Eval, EvalLimits, Exports, NoOps, ProgramPiece, Value, compile};
 use ytterby_text::Str;
 
 /// What a program printed, and its error.
@@ -33,7 +33,7 @@ pub fn run_with(code: &str, limits: EvalLimits) -> Outcome {
     });
     // Every module exports one name, `json`.
     eval.set_load(|_, _, _| Ok(Rc::new(Exports::new([(Str::from("json"), Value::None)]))));
-    let piece = Piece::Code { text: code.as_bytes(), at: Pos::new(file, 0) };
+    let piece = ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(file, 0) };
     let error = match compile(&[piece], &[]) {
         Err(errors) => Some(errors.into_iter().map(|error| error.into_code_problem(&|_| false)).collect()),
         Ok(program) => {

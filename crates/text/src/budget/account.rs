@@ -56,13 +56,13 @@ struct Account {
 }
 
 /// A run with a budget. Dropping it ends the budget and restores that of the enclosing run, if any.
-pub struct Running {
+pub struct BudgetGuard {
     around: Option<Box<(Option<Account>, u64, u64)>>,
 }
 
 /// Opens the budget of a run on this thread.
 #[must_use]
-pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<Arc<dyn Meter>>) -> Running {
+pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<Arc<dyn Meter>>) -> BudgetGuard {
     let started = meter.as_ref().and_then(|meter| meter.time()).unwrap_or_default();
     let mut account = Account {
         limits,
@@ -84,10 +84,10 @@ pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<A
     account.room = room;
     ACTIVE.fetch_add(1, Ordering::Relaxed);
     let around = (ACCOUNT.replace(Some(account)), ROOM.replace(room), FUEL.replace(UNITS_PER_LOOK));
-    Running { around: Some(Box::new(around)) }
+    BudgetGuard { around: Some(Box::new(around)) }
 }
 
-impl Drop for Running {
+impl Drop for BudgetGuard {
     fn drop(&mut self) {
         if let Some(around) = self.around.take() {
             ACTIVE.fetch_sub(1, Ordering::Relaxed);

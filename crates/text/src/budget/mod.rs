@@ -19,7 +19,7 @@ mod limits;
 mod parse;
 mod unwind;
 
-pub use account::{Running, begin, hottest};
+pub use account::{BudgetGuard, begin, hottest};
 pub use limits::{Cancellation, Exceeded, Limit, Limits, Meter};
 pub use parse::{parse_count, parse_size, parse_time, shown_size, shown_time};
 pub use unwind::{catch, or_unwind};

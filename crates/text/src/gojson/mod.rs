@@ -6,5 +6,5 @@
 mod read;
 mod write;
 
-pub use read::{Build, JsonContext, JsonProblem, MAX_DEPTH, ReadError, Scalar, read};
+pub use read::{Build, JsonContext, JsonProblem, JsonReadError, JsonScalar, MAX_DEPTH, read};
 pub use write::{Html, float_into, string_into};

@@ -21,7 +21,7 @@ pub trait Build {
     type Key;
 
     /// A scalar.
-    fn scalar(&mut self, scalar: Scalar<'_>, span: Range<usize>) -> Self::Value;
+    fn scalar(&mut self, scalar: JsonScalar<'_>, span: Range<usize>) -> Self::Value;
 
     /// A key; invalid UTF-8 is replaced.
     fn key(&mut self, text: Cow<'_, str>, span: Range<usize>) -> Self::Key;
@@ -35,7 +35,7 @@ pub trait Build {
 
 /// A scalar.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Scalar<'a> {
+pub enum JsonScalar<'a> {
     /// `null`.
     Null,
     /// `true`, `false`.
@@ -48,7 +48,7 @@ pub enum Scalar<'a> {
 
 /// Why a text is not JSON. `Display` writes Go's message.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ReadError {
+pub struct JsonReadError {
     /// Where the reader stopped, in bytes.
     pub offset: usize,
     /// What is wrong there.
@@ -135,7 +135,7 @@ impl fmt::Display for JsonContext {
     }
 }
 
-impl fmt::Display for ReadError {
+impl fmt::Display for JsonReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problem {
             JsonProblem::Unexpected(byte, place) => write!(f, "invalid character '{}' {place}", Shown(byte)),
@@ -147,7 +147,7 @@ impl fmt::Display for ReadError {
     }
 }
 
-impl std::error::Error for ReadError {}
+impl std::error::Error for JsonReadError {}
 
 /// A byte as Go quotes it: as if it were a character.
 struct Shown(u8);
@@ -167,7 +167,7 @@ impl fmt::Display for Shown {
 
 /// Reads a text that consists of one value, optionally surrounded by white space, with arrays and
 /// objects nested at most `max_depth` deep.
-pub fn read<B: Build>(text: &[u8], max_depth: usize, build: &mut B) -> Result<B::Value, ReadError> {
+pub fn read<B: Build>(text: &[u8], max_depth: usize, build: &mut B) -> Result<B::Value, JsonReadError> {
     Reader { text, at: 0, last_string: 0..0, max_depth, open: Vec::new(), build }.document()
 }
 
@@ -188,7 +188,7 @@ enum Open<B: Build> {
 }
 
 impl<'a, B: Build> Reader<'a, '_, B> {
-    fn document(mut self) -> Result<B::Value, ReadError> {
+    fn document(mut self) -> Result<B::Value, JsonReadError> {
         loop {
             let mut complete = self.begin_value()?;
             // The value may also complete the collections around it.
@@ -205,7 +205,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
 
     /// A scalar or an empty collection; `None` if a collection was opened and its first value comes
     /// next.
-    fn begin_value(&mut self) -> Result<Option<B::Value>, ReadError> {
+    fn begin_value(&mut self) -> Result<Option<B::Value>, JsonReadError> {
         self.skip_space();
         let start = self.at;
         let scalar = match self.peek() {
@@ -231,18 +231,18 @@ impl<'a, B: Build> Reader<'a, '_, B> {
                 self.open.push(Open::Object(start, Vec::new(), key));
                 return Ok(None);
             }
-            Some(b'"') => Scalar::String(self.string()?),
-            Some(b't') => self.word("true", Scalar::Bool(true))?,
-            Some(b'f') => self.word("false", Scalar::Bool(false))?,
-            Some(b'n') => self.word("null", Scalar::Null)?,
-            Some(b'-' | b'0'..=b'9') => Scalar::Number(self.number()?),
+            Some(b'"') => JsonScalar::String(self.string()?),
+            Some(b't') => self.word("true", JsonScalar::Bool(true))?,
+            Some(b'f') => self.word("false", JsonScalar::Bool(false))?,
+            Some(b'n') => self.word("null", JsonScalar::Null)?,
+            Some(b'-' | b'0'..=b'9') => JsonScalar::Number(self.number()?),
             _ => return Err(self.problem(JsonContext::Value)),
         };
         Ok(Some(self.build.scalar(scalar, start..self.at)))
     }
 
     /// Adds a value to the enclosing collection. Returns the collection if this was its last value.
-    fn append(&mut self, open: Open<B>, value: B::Value) -> Result<Option<B::Value>, ReadError> {
+    fn append(&mut self, open: Open<B>, value: B::Value) -> Result<Option<B::Value>, JsonReadError> {
         // The content of strings and numbers is about as long as in the text, which was charged
         // before.
         if !budget::may_go_on(size_of::<B::Value>()) {
@@ -271,7 +271,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
     }
 
     /// A key and its colon.
-    fn key(&mut self) -> Result<B::Key, ReadError> {
+    fn key(&mut self) -> Result<B::Key, JsonReadError> {
         self.skip_space();
         if self.peek() != Some(b'"') {
             return Err(self.problem(JsonContext::Key));
@@ -284,14 +284,14 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         Ok(key)
     }
 
-    fn word(&mut self, word: &'static str, meaning: Scalar<'a>) -> Result<Scalar<'a>, ReadError> {
+    fn word(&mut self, word: &'static str, meaning: JsonScalar<'a>) -> Result<JsonScalar<'a>, JsonReadError> {
         for (at, byte) in word.bytes().enumerate() {
             self.expect(byte, JsonContext::Word(word, at))?;
         }
         Ok(meaning)
     }
 
-    fn number(&mut self) -> Result<&'a str, ReadError> {
+    fn number(&mut self) -> Result<&'a str, JsonReadError> {
         let start = self.at;
         self.take(b'-');
         if !self.take(b'0') {
@@ -307,7 +307,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         Ok(std::str::from_utf8(&self.text[start..self.at]).expect("signs, digits, points and letters are ASCII"))
     }
 
-    fn digits(&mut self, place: JsonContext) -> Result<(), ReadError> {
+    fn digits(&mut self, place: JsonContext) -> Result<(), JsonReadError> {
         let count = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         if count == 0 {
             return Err(self.problem(place));
@@ -317,7 +317,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
     }
 
     /// A string; the reader is at its first quote.
-    fn string(&mut self) -> Result<Cow<'a, str>, ReadError> {
+    fn string(&mut self) -> Result<Cow<'a, str>, JsonReadError> {
         self.last_string = self.at..self.at;
         self.at += 1;
         let head = self.plain();
@@ -342,7 +342,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         &rest[..count]
     }
 
-    fn escape(&mut self, out: &mut Vec<u8>) -> Result<(), ReadError> {
+    fn escape(&mut self, out: &mut Vec<u8>) -> Result<(), JsonReadError> {
         let byte = match self.peek() {
             Some(byte @ (b'"' | b'\\' | b'/')) => byte,
             Some(b'b') => 8,
@@ -365,7 +365,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
 
     /// The character of a `\u` escape; the first half of a surrogate pair is combined with the `\u`
     /// escape that follows. A lone half is replaced.
-    fn code_point(&mut self) -> Result<char, ReadError> {
+    fn code_point(&mut self) -> Result<char, JsonReadError> {
         let first = self.hex()?;
         if let Some(c) = char::from_u32(first) {
             return Ok(c);
@@ -383,7 +383,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         Ok(char::REPLACEMENT_CHARACTER)
     }
 
-    fn hex(&mut self) -> Result<u32, ReadError> {
+    fn hex(&mut self) -> Result<u32, JsonReadError> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
@@ -409,17 +409,17 @@ impl<'a, B: Build> Reader<'a, '_, B> {
         found
     }
 
-    fn expect(&mut self, byte: u8, place: JsonContext) -> Result<(), ReadError> {
+    fn expect(&mut self, byte: u8, place: JsonContext) -> Result<(), JsonReadError> {
         if self.take(byte) { Ok(()) } else { Err(self.problem(place)) }
     }
 
     /// The error for a byte that is not allowed at this place, or for the end of the text.
-    fn problem(&self, place: JsonContext) -> ReadError {
+    fn problem(&self, place: JsonContext) -> JsonReadError {
         self.error(self.peek().map_or(JsonProblem::End(place), |byte| JsonProblem::Unexpected(byte, place)))
     }
 
-    fn error(&self, problem: JsonProblem) -> ReadError {
-        ReadError { offset: self.at, problem, last_string: self.last_string.clone() }
+    fn error(&self, problem: JsonProblem) -> JsonReadError {
+        JsonReadError { offset: self.at, problem, last_string: self.last_string.clone() }
     }
 }
 
@@ -447,12 +447,12 @@ mod tests {
         type Value = String;
         type Key = String;
 
-        fn scalar(&mut self, scalar: Scalar<'_>, span: Range<usize>) -> String {
+        fn scalar(&mut self, scalar: JsonScalar<'_>, span: Range<usize>) -> String {
             let text = match scalar {
-                Scalar::Null => "null".to_owned(),
-                Scalar::Bool(value) => value.to_string(),
-                Scalar::Number(text) => text.to_owned(),
-                Scalar::String(text) => format!("{text:?}"),
+                JsonScalar::Null => "null".to_owned(),
+                JsonScalar::Bool(value) => value.to_string(),
+                JsonScalar::Number(text) => text.to_owned(),
+                JsonScalar::String(text) => format!("{text:?}"),
             };
             format!("{text}@{span:?}")
         }

@@ -11,7 +11,7 @@
 mod record;
 mod summary;
 
-pub use record::{Recording, Span, begin, enter, is_on, leave, line, phase, span, span_at, unwind};
+pub use record::{Recording, SpanGuard, begin, enter, is_on, leave, line, phase, span, span_at, unwind};
 pub use summary::{Cost, Event, Profile, SourcePosition, SpanCost, Total};
 
 /// The kind of a span.

@@ -88,11 +88,11 @@ pub fn is_on() -> bool {
 
 /// A span that ends when this is dropped.
 #[must_use]
-pub struct Span {
+pub struct SpanGuard {
     height: usize,
 }
 
-impl Drop for Span {
+impl Drop for SpanGuard {
     fn drop(&mut self) {
         with(|recorder| recorder.close_to(self.height));
     }
@@ -100,28 +100,28 @@ impl Drop for Span {
 
 /// Opens a span, if this thread is being profiled.
 #[inline]
-pub fn span(kind: SpanKind, name: impl FnOnce() -> Str) -> Option<Span> {
+pub fn span(kind: SpanKind, name: impl FnOnce() -> Str) -> Option<SpanGuard> {
     if is_on() { open(kind, None, name()) } else { None }
 }
 
 /// Opens the span of a stage of the run.
 #[inline]
-pub fn phase(name: &'static str) -> Option<Span> {
+pub fn phase(name: &'static str) -> Option<SpanGuard> {
     span(SpanKind::Phase, || Str::from(name))
 }
 
 /// Opens the span of something with a position in a source.
 #[inline]
-pub fn span_at(kind: SpanKind, place: SourcePosition, name: impl FnOnce() -> Str) -> Option<Span> {
+pub fn span_at(kind: SpanKind, place: SourcePosition, name: impl FnOnce() -> Str) -> Option<SpanGuard> {
     if is_on() { open(kind, Some(place), name()) } else { None }
 }
 
 #[cold]
-fn open(kind: SpanKind, place: Option<SourcePosition>, name: Str) -> Option<Span> {
+fn open(kind: SpanKind, place: Option<SourcePosition>, name: Str) -> Option<SpanGuard> {
     with(|recorder| {
         let height = recorder.open.len();
         recorder.enter(kind, place, name, None);
-        Span { height }
+        SpanGuard { height }
     })
 }
 

@@ -4,7 +4,7 @@ use crate::quote::quote;
 
 /// A part of a URL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum UrlPart {
     /// The name or address of a server.
     Host,
     /// The zone of an IPv6 address, after its `%25`.
@@ -21,33 +21,33 @@ pub enum Part {
     Fragment,
 }
 
-impl Part {
+impl UrlPart {
     /// Whether a byte must be escaped here.
     pub fn escapes(self, byte: u8) -> bool {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => false,
             b'$' | b'&' | b'+' | b',' | b'/' | b':' | b';' | b'=' | b'?' | b'@' => match self {
-                Part::Host | Part::Zone => matches!(byte, b'/' | b'?' | b'@'),
-                Part::User => matches!(byte, b'@' | b'/' | b'?' | b':'),
-                Part::Path => byte == b'?',
-                Part::PathSegment => matches!(byte, b'/' | b';' | b',' | b'?'),
-                Part::Query => true,
-                Part::Fragment => false,
+                UrlPart::Host | UrlPart::Zone => matches!(byte, b'/' | b'?' | b'@'),
+                UrlPart::User => matches!(byte, b'@' | b'/' | b'?' | b':'),
+                UrlPart::Path => byte == b'?',
+                UrlPart::PathSegment => matches!(byte, b'/' | b';' | b',' | b'?'),
+                UrlPart::Query => true,
+                UrlPart::Fragment => false,
             },
-            b'!' | b'(' | b')' | b'*' => !matches!(self, Part::Host | Part::Zone | Part::Fragment),
-            b'\'' | b'[' | b']' | b'<' | b'>' | b'"' => !matches!(self, Part::Host | Part::Zone),
+            b'!' | b'(' | b')' | b'*' => !matches!(self, UrlPart::Host | UrlPart::Zone | UrlPart::Fragment),
+            b'\'' | b'[' | b']' | b'<' | b'>' | b'"' => !matches!(self, UrlPart::Host | UrlPart::Zone),
             _ => true,
         }
     }
 }
 
 /// Escapes `bytes` as the part requires.
-pub fn escape(bytes: &[u8], part: Part) -> Vec<u8> {
+pub fn escape(bytes: &[u8], part: UrlPart) -> Vec<u8> {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = Vec::with_capacity(bytes.len());
     for &byte in bytes {
         match byte {
-            b' ' if part == Part::Query => out.push(b'+'),
+            b' ' if part == UrlPart::Query => out.push(b'+'),
             _ if part.escapes(byte) => {
                 out.extend_from_slice(&[b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
             }
@@ -58,7 +58,7 @@ pub fn escape(bytes: &[u8], part: Part) -> Vec<u8> {
 }
 
 /// Decodes the escapes of `text`. The error is the reference's message.
-pub fn unescape(text: &[u8], part: Part) -> Result<Vec<u8>, String> {
+pub fn unescape(text: &[u8], part: UrlPart) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
@@ -71,8 +71,8 @@ pub fn unescape(text: &[u8], part: Part) -> Result<Vec<u8>, String> {
                 }
                 at += 2;
             }
-            b'+' if part == Part::Query => out.push(b' '),
-            _ if byte < 0x80 && matches!(part, Part::Host | Part::Zone) && part.escapes(byte) => {
+            b'+' if part == UrlPart::Query => out.push(b' '),
+            _ if byte < 0x80 && matches!(part, UrlPart::Host | UrlPart::Zone) && part.escapes(byte) => {
                 return Err(format!("invalid character {} in host name", quote(&[byte])));
             }
             _ => out.push(byte),
@@ -92,10 +92,10 @@ fn value(escape: &[u8]) -> Option<u8> {
 
 /// Whether an escape is allowed. Hosts may contain only escapes of non-ASCII bytes, and zones only
 /// those of spaces and of bytes that a host can contain unescaped. `%25` is allowed in both.
-fn is_allowed(escape: &[u8], value: u8, part: Part) -> bool {
+fn is_allowed(escape: &[u8], value: u8, part: UrlPart) -> bool {
     match part {
-        Part::Host => value >= 0x80 || escape == b"%25",
-        Part::Zone => escape == b"%25" || value == b' ' || !Part::Host.escapes(value),
+        UrlPart::Host => value >= 0x80 || escape == b"%25",
+        UrlPart::Zone => escape == b"%25" || value == b' ' || !UrlPart::Host.escapes(value),
         _ => true,
     }
 }

@@ -10,7 +10,7 @@ mod file;
 use crate::Str;
 use crate::quote::quote;
 
-pub use self::escape::{Part, escape, unescape};
+pub use self::escape::{UrlPart, escape, unescape};
 pub use self::file::reference;
 
 /// The parts of a URL, without escapes unless their name says so.
@@ -43,10 +43,10 @@ pub struct User {
 impl User {
     /// `name:password`, with escapes.
     pub fn text(&self) -> Vec<u8> {
-        let mut out = escape(&self.name, Part::User);
+        let mut out = escape(&self.name, UrlPart::User);
         if let Some(password) = &self.password {
             out.push(b':');
-            out.extend(escape(password, Part::User));
+            out.extend(escape(password, UrlPart::User));
         }
         out
     }
@@ -60,13 +60,13 @@ struct Escapable {
 }
 
 impl Escapable {
-    fn parse(written: &[u8], part: Part) -> Result<Escapable, String> {
+    fn parse(written: &[u8], part: UrlPart) -> Result<Escapable, String> {
         let text = unescape(written, part)?;
         let is_usual = escape(&text, part) == written;
         Ok(Escapable { text, written: (!is_usual).then(|| written.to_vec()) })
     }
 
-    fn escaped(&self, part: Part) -> Vec<u8> {
+    fn escaped(&self, part: UrlPart) -> Vec<u8> {
         let is_valid = |byte: &u8| match byte {
             b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' | b'@' => true,
             b'[' | b']' | b'%' => true,
@@ -74,7 +74,7 @@ impl Escapable {
         };
         match &self.written {
             Some(written) if written.iter().all(is_valid) => written.clone(),
-            _ if part == Part::Path && self.text == b"*" => self.text.clone(),
+            _ if part == UrlPart::Path && self.text == b"*" => self.text.clone(),
             _ => escape(&self.text, part),
         }
     }
@@ -86,7 +86,7 @@ pub fn parse(text: &[u8]) -> Result<Url, String> {
     let failed = |shown: &[u8], problem: String| format!("parse {}: {problem}", quote(shown));
     let mut url = parse_without_fragment(rest).map_err(|problem| failed(rest, problem))?;
     if let Some(fragment) = fragment {
-        url.fragment = Escapable::parse(fragment, Part::Fragment).map_err(|problem| failed(text, problem))?;
+        url.fragment = Escapable::parse(fragment, UrlPart::Fragment).map_err(|problem| failed(text, problem))?;
     }
     Ok(url)
 }
@@ -123,7 +123,7 @@ fn parse_without_fragment(text: &[u8]) -> Result<Url, String> {
     } else if !scheme.is_empty() && rest.starts_with(b"/") {
         url.omits_host = true;
     }
-    url.path = Escapable::parse(rest, Part::Path)?;
+    url.path = Escapable::parse(rest, UrlPart::Path)?;
     Ok(url)
 }
 
@@ -152,8 +152,8 @@ fn parse_authority(authority: &[u8]) -> Result<(Option<User>, Vec<u8>), String> 
         return Err("net/url: invalid userinfo".to_owned());
     }
     let (name, password) = cut(user, b':');
-    let name = Str::from(unescape(name, Part::User)?);
-    let password = password.map(|password| unescape(password, Part::User)).transpose()?.map(Str::from);
+    let name = Str::from(unescape(name, UrlPart::User)?);
+    let password = password.map(|password| unescape(password, UrlPart::User)).transpose()?.map(Str::from);
     Ok((Some(User { name, password }), host))
 }
 
@@ -162,7 +162,7 @@ fn parse_host(host: &[u8]) -> Result<Vec<u8>, String> {
         if let Some(colon) = host.iter().rposition(|&byte| byte == b':') {
             check_port(&host[colon..])?;
         }
-        return unescape(host, Part::Host);
+        return unescape(host, UrlPart::Host);
     }
     let Some(close) = host.iter().rposition(|&byte| byte == b']') else {
         return Err("missing ']' in host".to_owned());
@@ -170,12 +170,12 @@ fn parse_host(host: &[u8]) -> Result<Vec<u8>, String> {
     check_port(&host[close + 1..])?;
     match host[..close].windows(3).position(|window| window == b"%25") {
         Some(zone) => {
-            let mut out = unescape(&host[..zone], Part::Host)?;
-            out.extend(unescape(&host[zone..close], Part::Zone)?);
-            out.extend(unescape(&host[close..], Part::Host)?);
+            let mut out = unescape(&host[..zone], UrlPart::Host)?;
+            out.extend(unescape(&host[zone..close], UrlPart::Zone)?);
+            out.extend(unescape(&host[close..], UrlPart::Host)?);
             Ok(out)
         }
-        None => unescape(host, Part::Host),
+        None => unescape(host, UrlPart::Host),
     }
 }
 
@@ -233,7 +233,7 @@ impl Url {
         }
         if self.opaque.is_empty() {
             self.write_authority(&mut out);
-            let path = self.path.escaped(Part::Path);
+            let path = self.path.escaped(UrlPart::Path);
             if !path.is_empty() && !path.starts_with(b"/") && !self.host.is_empty() {
                 out.push(b'/');
             }
@@ -251,7 +251,7 @@ impl Url {
         }
         if !self.fragment.text.is_empty() {
             out.push(b'#');
-            out.extend(self.fragment.escaped(Part::Fragment));
+            out.extend(self.fragment.escaped(UrlPart::Fragment));
         }
         Str::from(out)
     }
@@ -268,7 +268,7 @@ impl Url {
             out.extend(user.text());
             out.push(b'@');
         }
-        out.extend(escape(&self.host, Part::Host));
+        out.extend(escape(&self.host, UrlPart::Host));
     }
 
     /// The same URL without a user.
@@ -283,7 +283,7 @@ impl Url {
 
     /// The path with its escapes.
     pub fn escaped_path(&self) -> Vec<u8> {
-        self.path.escaped(Part::Path)
+        self.path.escaped(UrlPart::Path)
     }
 
     /// The text after the `?`, with its escapes.
@@ -298,7 +298,7 @@ impl Url {
 
     /// The target of an HTTP request: path and query, with escapes.
     pub fn request_target(&self) -> Vec<u8> {
-        let mut out = self.path.escaped(Part::Path);
+        let mut out = self.path.escaped(UrlPart::Path);
         if !out.starts_with(b"/") {
             out.insert(0, b'/');
         }
@@ -315,14 +315,14 @@ impl Url {
         if !reference.scheme.is_empty() && !reference.opaque.is_empty() {
             return url;
         }
-        let path = reference.path.escaped(Part::Path);
+        let path = reference.path.escaped(UrlPart::Path);
         let is_elsewhere = !reference.scheme.is_empty() || !reference.host.is_empty() || reference.user.is_some();
         let path = if is_elsewhere {
             path
         } else {
             url.host.clone_from(&self.host);
             url.user.clone_from(&self.user);
-            let base = self.path.escaped(Part::Path);
+            let base = self.path.escaped(UrlPart::Path);
             if path.is_empty() {
                 if !reference.has_empty_query && reference.query.is_empty() {
                     url.query.clone_from(&self.query);
@@ -340,7 +340,7 @@ impl Url {
         }
         url.omits_host = false;
         let path = without_dots(&path);
-        url.path = Escapable { text: unescape(&path, Part::Path).unwrap_or_default(), written: Some(path) };
+        url.path = Escapable { text: unescape(&path, UrlPart::Path).unwrap_or_default(), written: Some(path) };
         url
     }
 

@@ -7,7 +7,7 @@ use super::Failure;
 use super::advice::Mistake;
 use super::parser::{Candidate, CollectionKind, NodeRole, Parser, ParserStep};
 use super::properties::Properties;
-use super::scalars::Text;
+use super::scalars::ScalarText;
 use crate::Scalar;
 use crate::tree::Style;
 
@@ -93,7 +93,7 @@ impl<'a> Parser<'a> {
         self.buffer.clear();
         let key = match inner.tag {
             None => Scalar::Null,
-            Some(_) => self.meaning(Text::Buffer, Style::Plain, inner),
+            Some(_) => self.meaning(ScalarText::Buffer, Style::Plain, inner),
         };
         self.anchor_scalar(inner, &key, start, start, Style::Plain);
         self.simple_key(candidate.expect("only a candidate takes a colon"), outer, key, false)
@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
                 let style = if self.at.byte() == b'|' { Style::Literal } else { Style::Folded };
                 let end = self.block_scalar()?;
                 self.key_allowed = true;
-                let value = self.meaning(Text::Buffer, style, properties);
+                let value = self.meaning(ScalarText::Buffer, style, properties);
                 self.scalar(value, start, end, style, properties)
             }
             _ => self.content(candidate, outer, properties),
@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
         self.buffer.clear();
         let value = match properties.tag {
             None => Scalar::Null,
-            Some(_) => self.meaning(Text::Buffer, Style::Plain, properties),
+            Some(_) => self.meaning(ScalarText::Buffer, Style::Plain, properties),
         };
         self.scalar(value, self.value_at, self.value_at, Style::Plain, properties)
     }

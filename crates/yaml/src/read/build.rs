@@ -10,9 +10,9 @@ use ytterby_diag::{Edit, Help, Part, Pos, Safety, Span};
 use ytterby_text::spelling::nearest;
 
 use super::errors::Ahead;
-use super::parser::{Candidate, Frame, NodeRole, Parser, ParserStep};
+use super::parser::{Candidate, NodeRole, OpenCollection, Parser, ParserStep};
 use super::properties::{Properties, Tag};
-use super::scalars::Text;
+use super::scalars::ScalarText;
 use super::{Failure, MAX_ALIAS_NODES, MAX_DEPTH, ReadError};
 use crate::tree::{ArrayItem, Comment, Document, MapItem, NO_OFFSET, Style, Value};
 use crate::{NodeId, Scalar};
@@ -71,7 +71,7 @@ impl Anchors<'_> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn top(&mut self) -> &mut Frame<'a> {
+    pub(super) fn top(&mut self) -> &mut OpenCollection<'a> {
         self.frames.last_mut().expect("inside a collection")
     }
 
@@ -169,10 +169,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether a key is the merge key `<<`.
-    pub(super) fn is_merge(&self, text: Text, style: Style, properties: Properties<'_>) -> bool {
+    pub(super) fn is_merge(&self, text: ScalarText, style: Style, properties: Properties<'_>) -> bool {
         let bytes = match text {
-            Text::Input(start, end) => &self.at.text[start..end],
-            Text::Buffer => &self.buffer,
+            ScalarText::Input(start, end) => &self.at.text[start..end],
+            ScalarText::Buffer => &self.buffer,
         };
         bytes == b"<<"
             && match properties.tag {

@@ -1,7 +1,7 @@
 //! The state of the parser, documents, and the code that block and flow style share.
 //!
 //! The main loop executes one [`ParserStep`] at a time: read a node, add a complete node to the innermost
-//! collection, or continue that collection. The open collections are a stack of [`Frame`]s, so that
+//! collection, or continue that collection. The open collections are a stack of [`OpenCollection`]s, so that
 //! deep nesting needs no recursion.
 
 use std::cell::OnceCell;
@@ -13,7 +13,7 @@ use super::build::{Anchors, Pending};
 use super::cursor::Cursor;
 use super::errors::Ahead;
 use super::properties::{Properties, TagHandles};
-use super::scalars::Text;
+use super::scalars::ScalarText;
 use super::valid::TextProperties;
 use super::{ByteOrderMark, Failure, MAX_DEPTH, ReadError, ReadOptions};
 use crate::resolve::{is_plain_string, resolve_strict};
@@ -36,7 +36,7 @@ pub(super) struct Parser<'a> {
     pub(super) flow_level: usize,
     /// Whether a key without `?`, or a `-`, may begin here.
     pub(super) key_allowed: bool,
-    pub(super) frames: Vec<Frame<'a>>,
+    pub(super) frames: Vec<OpenCollection<'a>>,
     /// Text of a scalar that is not a slice of the input, and line breaks that may become part of
     /// it.
     pub(super) buffer: Vec<u8>,
@@ -64,7 +64,7 @@ pub(super) struct Parser<'a> {
 }
 
 /// An open collection.
-pub(super) struct Frame<'a> {
+pub(super) struct OpenCollection<'a> {
     pub(super) kind: CollectionKind,
     pub(super) role: NodeRole,
     /// Whether the key was `<<`, so that the items of the value are merged.
@@ -268,7 +268,7 @@ impl<'a> Parser<'a> {
                 ParserStep::Done(id, height) => match self.frames.last() {
                     None => break id,
                     // Scalars and aliases are recognised as keys earlier, so this is a collection.
-                    Some(Frame { role: NodeRole::Key | NodeRole::ExplicitKey, .. }) => {
+                    Some(OpenCollection { role: NodeRole::Key | NodeRole::ExplicitKey, .. }) => {
                         self.collection_as_key(id, height)?
                     }
                     Some(frame) => {
@@ -390,7 +390,7 @@ impl<'a> Parser<'a> {
             }
         };
         self.open_anchor(properties);
-        self.frames.push(Frame {
+        self.frames.push(OpenCollection {
             kind,
             role,
             merge: false,
@@ -484,29 +484,29 @@ impl<'a> Parser<'a> {
     }
 
     /// The value of a scalar by its text, style and tag.
-    pub(super) fn meaning(&mut self, text: Text, style: Style, properties: Properties<'_>) -> Scalar {
+    pub(super) fn meaning(&mut self, text: ScalarText, style: Style, properties: Properties<'_>) -> Scalar {
         let bytes = match text {
-            Text::Input(start, end) => &self.at.text[start..end],
-            Text::Buffer => &self.buffer,
+            ScalarText::Input(start, end) => &self.at.text[start..end],
+            ScalarText::Buffer => &self.buffer,
         };
         let meaning = match properties.tag {
             None if style != Style::Plain => {
                 return Scalar::Str(match text {
-                    Text::Input(start, end) => self.part(start, end),
-                    Text::Buffer => self.take_buffer(),
+                    ScalarText::Input(start, end) => self.part(start, end),
+                    ScalarText::Buffer => self.take_buffer(),
                 });
             }
             None if self.options.strict => resolve_strict(bytes),
             None => match text {
-                Text::Input(start, end) => return self.resolved(start, end),
-                Text::Buffer => return resolve(bytes),
+                ScalarText::Input(start, end) => return self.resolved(start, end),
+                ScalarText::Buffer => return resolve(bytes),
             },
             Some(tag) => tag.meaning(bytes),
         };
         meaning.unwrap_or_else(|problem| {
             match text {
-                Text::Input(start, end) => self.defer_at(problem, start, end),
-                Text::Buffer => self.defer(problem),
+                ScalarText::Input(start, end) => self.defer_at(problem, start, end),
+                ScalarText::Buffer => self.defer(problem),
             }
             Scalar::Null
         })

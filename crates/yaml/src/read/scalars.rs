@@ -10,7 +10,7 @@ use super::parser::Parser;
 
 /// A scalar's text: a slice of the input, or [`Parser::buffer`].
 #[derive(Clone, Copy)]
-pub(super) enum Text {
+pub(super) enum ScalarText {
     Input(usize, usize),
     Buffer,
 }
@@ -41,13 +41,13 @@ const CLASSES: [u8; 256] = {
 
 impl Parser<'_> {
     /// Reads a plain scalar, and the white space after it if more lines could belong to it.
-    pub(super) fn plain(&mut self) -> Result<(Text, usize), Failure> {
+    pub(super) fn plain(&mut self) -> Result<(ScalarText, usize), Failure> {
         let stop = if self.flow_level > 0 { PLAIN_STOP | FLOW_STOP } else { PLAIN_STOP };
         let start = self.at.pos;
         let first_end = self.plain_line(stop);
         self.key_allowed = false;
         if !self.continues()? {
-            return Ok((Text::Input(start, first_end), first_end));
+            return Ok((ScalarText::Input(start, first_end), first_end));
         }
         // More lines follow; from here on the text is built in the buffer.
         self.buffer.clear();
@@ -61,7 +61,7 @@ impl Parser<'_> {
             self.buffer.extend_from_slice(&self.at.text[from..end]);
             self.key_allowed = false;
             if !self.continues()? {
-                return Ok((Text::Buffer, end));
+                return Ok((ScalarText::Buffer, end));
             }
         }
     }
@@ -140,7 +140,7 @@ impl Parser<'_> {
     }
 
     /// Reads a quoted scalar; the cursor is at the first quote.
-    pub(super) fn quoted(&mut self) -> Result<Text, Failure> {
+    pub(super) fn quoted(&mut self) -> Result<ScalarText, Failure> {
         let quote = self.at.byte();
         let start = self.at.pos + 1;
         let text = self.at.text;
@@ -152,7 +152,7 @@ impl Parser<'_> {
             match text.get(pos) {
                 Some(&byte) if byte == quote && !(quote == b'\'' && self.at.at(pos + 1) == b'\'') => {
                     self.at.pos = pos + 1;
-                    return Ok(Text::Input(start, pos));
+                    return Ok(ScalarText::Input(start, pos));
                 }
                 Some(b'\'' | b'"') if text[pos] != quote => pos += 1,
                 Some(b'\\') if quote == b'\'' => pos += 1,
@@ -170,7 +170,7 @@ impl Parser<'_> {
         if self.at.line > line {
             self.long_string = Some((start - 1, self.at.pos));
         }
-        Ok(Text::Buffer)
+        Ok(ScalarText::Buffer)
     }
 
     /// Builds the text of a quoted scalar that has escapes or several lines.

@@ -31,7 +31,7 @@ pub struct JsonWriter {
     out: Vec<u8>,
     /// Text of the leaves of the current document.
     leaves: Vec<u8>,
-    nodes: Vec<Node>,
+    nodes: Vec<BufferedNode>,
     /// Items of closed collections.
     items: Vec<ObjectMember>,
     /// Items of open collections, and where those of each begin.
@@ -41,7 +41,7 @@ pub struct JsonWriter {
 }
 
 #[derive(Debug)]
-enum Node {
+enum BufferedNode {
     Leaf(usize, usize),
     Map(usize, usize),
     Array(usize, usize),
@@ -74,18 +74,18 @@ impl JsonWriter {
     /// Charges a collection that begins: its items, and their indentation.
     fn charge(&self, len: usize) {
         let line = self.options.indent.saturating_mul(self.open.len() + 1) + 8;
-        let item = size_of::<Node>() + size_of::<ObjectMember>();
+        let item = size_of::<BufferedNode>() + size_of::<ObjectMember>();
         budget::or_unwind(budget::text(len.saturating_mul(item + line)));
     }
 
     fn leaf(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.leaves.len();
         write(&mut self.leaves);
-        self.complete(Node::Leaf(start, self.leaves.len()));
+        self.complete(BufferedNode::Leaf(start, self.leaves.len()));
     }
 
     /// A node is complete. The outermost one is written.
-    fn complete(&mut self, node: Node) {
+    fn complete(&mut self, node: BufferedNode) {
         let id = self.nodes.len();
         self.nodes.push(node);
         let Some(&base) = self.open.last() else {
@@ -116,12 +116,12 @@ impl JsonWriter {
         loop {
             if let Some(id) = next.take() {
                 match self.nodes[id] {
-                    Node::Leaf(start, end) => out.extend_from_slice(&self.leaves[start..end]),
-                    Node::Map(start, end) => {
+                    BufferedNode::Leaf(start, end) => out.extend_from_slice(&self.leaves[start..end]),
+                    BufferedNode::Map(start, end) => {
                         out.push(b'{');
                         open.push((true, start..end, true));
                     }
-                    Node::Array(start, end) => {
+                    BufferedNode::Array(start, end) => {
                         out.push(b'[');
                         open.push((false, start..end, true));
                     }
@@ -204,7 +204,7 @@ impl Sink for JsonWriter {
             self.open_items.truncate(kept);
         }
         let (start, end) = self.close();
-        self.complete(Node::Map(start, end));
+        self.complete(BufferedNode::Map(start, end));
     }
 
     fn begin_array(&mut self, len: usize) {
@@ -214,7 +214,7 @@ impl Sink for JsonWriter {
 
     fn end_array(&mut self) {
         let (start, end) = self.close();
-        self.complete(Node::Array(start, end));
+        self.complete(BufferedNode::Array(start, end));
     }
 
     fn scalar(&mut self, value: &Scalar) {

@@ -20,7 +20,7 @@ use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body, Error, Proxy, ProxyProtocol};
 use ytterby_text::Str;
 use ytterby_text::quote::quote;
-use ytterby_text::url::{self, Part, Url, User};
+use ytterby_text::url::{self, Url, UrlPart, User};
 
 use self::forward::Forward;
 use self::limits::{Clock, HttpLimits};
@@ -188,7 +188,7 @@ impl<'a> Destination<'a> {
         for byte in url.request_target() {
             match byte {
                 0x21..=0x7e if !b"\"<>\\^`{|}".contains(&byte) => uri.push(char::from(byte)),
-                _ => uri.push_str(&String::from_utf8_lossy(&url::escape(&[byte], Part::PathSegment))),
+                _ => uri.push_str(&String::from_utf8_lossy(&url::escape(&[byte], UrlPart::PathSegment))),
             }
         }
         uri

@@ -1,6 +1,6 @@
 //! Draws the lines of a problem: the margin with line numbers, wrapping, colours.
 //!
-//! The layout is the same with and without colours: a [`Style`] only adds escapes.
+//! The layout is the same with and without colours: a [`TextStyle`] only adds escapes.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -17,7 +17,7 @@ const MAX_WIDTH: usize = 400;
 
 /// The role of a piece of text, for its colour.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum TextStyle {
     /// The word `error` and its underlines.
     Error,
     /// The word `warning` and its underlines.
@@ -38,19 +38,19 @@ pub(super) enum Style {
     Plain,
 }
 
-impl Style {
+impl TextStyle {
     /// The parameters of the escape sequence. They use the terminal's palette, which its theme
     /// defines.
     fn escape(self) -> Option<&'static str> {
         match self {
-            Style::Error => Some("1;31"),
-            Style::Warning => Some("1;33"),
-            Style::Message | Style::Note => Some("1"),
-            Style::Ruler => Some("1;34"),
-            Style::Help => Some("1;36"),
-            Style::Removed => Some("31"),
-            Style::Added => Some("32"),
-            Style::Plain => None,
+            TextStyle::Error => Some("1;31"),
+            TextStyle::Warning => Some("1;33"),
+            TextStyle::Message | TextStyle::Note => Some("1"),
+            TextStyle::Ruler => Some("1;34"),
+            TextStyle::Help => Some("1;36"),
+            TextStyle::Removed => Some("31"),
+            TextStyle::Added => Some("32"),
+            TextStyle::Plain => None,
         }
     }
 }
@@ -92,16 +92,16 @@ impl Canvas {
     }
 
     /// `error[schema/type]: message`.
-    pub(super) fn headline(&mut self, style: Style, name: &str, message: &str) {
+    pub(super) fn headline(&mut self, style: TextStyle, name: &str, message: &str) {
         const INDENT: usize = 2;
         let taken = name.width() + ": ".len();
         let lines = wrap_after(taken - INDENT, &clean(message), self.text_columns(INDENT));
         for (number, line) in lines.iter().enumerate() {
             if number == 0 {
                 self.push(style, name);
-                self.push(Style::Message, &format!(": {line}"));
+                self.push(TextStyle::Message, &format!(": {line}"));
             } else {
-                self.push(Style::Message, &format!("{:INDENT$}{line}", ""));
+                self.push(TextStyle::Message, &format!("{:INDENT$}{line}", ""));
             }
             self.end_line();
         }
@@ -109,8 +109,8 @@ impl Canvas {
 
     /// ` --> config/a.yml:3:1`.
     pub(super) fn place(&mut self, arrow: &str, place: &str) {
-        self.push(Style::Ruler, &format!("{:width$}{arrow}", "", width = self.margin));
-        self.push(Style::Plain, &format!(" {}", clean(place)));
+        self.push(TextStyle::Ruler, &format!("{:width$}{arrow}", "", width = self.margin));
+        self.push(TextStyle::Plain, &format!(" {}", clean(place)));
         self.end_line();
     }
 
@@ -120,31 +120,31 @@ impl Canvas {
     }
 
     /// `...`, for omitted lines.
-    pub(super) fn gap(&mut self, style: Style, bar: &str) {
-        self.push(Style::Ruler, &format!("{:width$}", "...", width = self.margin + " | ".len()));
+    pub(super) fn gap(&mut self, style: TextStyle, bar: &str) {
+        self.push(TextStyle::Ruler, &format!("{:width$}", "...", width = self.margin + " | ".len()));
         self.push(style, bar);
         self.end_line();
     }
 
     /// A source line: its number, a ruler, pieces of text.
-    pub(super) fn numbered(&mut self, number: u32, mark: char, pieces: &[(Style, &str)]) {
+    pub(super) fn numbered(&mut self, number: u32, mark: char, pieces: &[(TextStyle, &str)]) {
         let style = match mark {
-            '+' => Style::Added,
-            '-' => Style::Removed,
-            _ => Style::Ruler,
+            '+' => TextStyle::Added,
+            '-' => TextStyle::Removed,
+            _ => TextStyle::Ruler,
         };
-        self.push(Style::Ruler, &format!("{number:>width$} ", width = self.margin));
+        self.push(TextStyle::Ruler, &format!("{number:>width$} ", width = self.margin));
         self.push(style, &mark.to_string());
         self.pieces(pieces);
     }
 
     /// A line below a source line: a ruler and pieces of text.
-    pub(super) fn row(&mut self, pieces: &[(Style, &str)]) {
-        self.push(Style::Ruler, &format!("{:width$} |", "", width = self.margin));
+    pub(super) fn row(&mut self, pieces: &[(TextStyle, &str)]) {
+        self.push(TextStyle::Ruler, &format!("{:width$} |", "", width = self.margin));
         self.pieces(pieces);
     }
 
-    fn pieces(&mut self, pieces: &[(Style, &str)]) {
+    fn pieces(&mut self, pieces: &[(TextStyle, &str)]) {
         if !pieces.is_empty() {
             self.out.push(' ');
         }
@@ -153,23 +153,23 @@ impl Canvas {
     }
 
     /// `= help: text`; further lines are aligned below the text.
-    pub(super) fn remark(&mut self, style: Style, name: &str, lines: &[String]) {
+    pub(super) fn remark(&mut self, style: TextStyle, name: &str, lines: &[String]) {
         let indent = self.margin + " = ".len() + name.len() + ": ".len();
         let columns = self.text_columns(indent);
         let lines = lines.iter().flat_map(|line| wrap(&clean(line), columns));
         for (number, line) in lines.enumerate() {
             if number == 0 {
-                self.push(Style::Ruler, &format!("{:width$} = ", "", width = self.margin));
+                self.push(TextStyle::Ruler, &format!("{:width$} = ", "", width = self.margin));
                 self.push(style, name);
-                self.push(Style::Plain, &format!(": {line}"));
+                self.push(TextStyle::Plain, &format!(": {line}"));
             } else {
-                self.push(Style::Plain, &format!("{:indent$}{line}", ""));
+                self.push(TextStyle::Plain, &format!("{:indent$}{line}", ""));
             }
             self.end_line();
         }
     }
 
-    fn push(&mut self, style: Style, text: &str) {
+    fn push(&mut self, style: TextStyle, text: &str) {
         match (self.options.colour, style.escape()) {
             (Colour::Ansi, Some(escape)) if !text.trim().is_empty() => {
                 self.out.push_str(&format!("\x1b[{escape}m{text}\x1b[0m"));

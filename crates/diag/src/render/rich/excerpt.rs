@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::canvas::{Canvas, Style, wrap};
+use super::canvas::{Canvas, TextStyle, wrap};
 use super::line::{ShownLine, clean};
 use super::names;
 use crate::diagnostic::one_line;
@@ -28,7 +28,7 @@ const FIRST_LINES: u32 = 2;
 const LABEL_COLUMNS: usize = 40;
 
 /// Draws the labels of a problem. Returns the number of omitted ones.
-pub(super) fn draw(canvas: &mut Canvas, problem: &Resolved, style: Style, sources: &Sources) -> usize {
+pub(super) fn draw(canvas: &mut Canvas, problem: &Resolved, style: TextStyle, sources: &Sources) -> usize {
     let labels = chosen(&problem.labels);
     let mut files: Vec<FileId> = Vec::new();
     for label in &labels {
@@ -46,7 +46,7 @@ pub(super) fn draw(canvas: &mut Canvas, problem: &Resolved, style: Style, source
         canvas.ruler();
         let is_problem = |label: &ResolvedLabel| std::ptr::eq(label, &problem.labels[0]);
         let marks =
-            of_file.map(|label| Mark::new(label, if is_problem(label) { style } else { Style::Ruler }, &source));
+            of_file.map(|label| Mark::new(label, if is_problem(label) { style } else { TextStyle::Ruler }, &source));
         Section::new(&source, marks.collect()).draw(canvas);
     }
     problem.labels.len() - labels.len()
@@ -70,12 +70,12 @@ fn chosen(labels: &[ResolvedLabel]) -> Vec<&ResolvedLabel> {
 struct Mark {
     lines: Range<u32>,
     bytes: Range<usize>,
-    style: Style,
+    style: TextStyle,
     text: String,
 }
 
 impl Mark {
-    fn new(label: &ResolvedLabel, style: Style, source: &Source) -> Mark {
+    fn new(label: &ResolvedLabel, style: TextStyle, source: &Source) -> Mark {
         let range = &label.range;
         let bytes = range.span.start as usize..range.span.end as usize;
         // A range that ends with a line feed ends on the line before it.
@@ -99,7 +99,7 @@ impl Mark {
     }
 
     fn sign(&self) -> &'static str {
-        if self.style == Style::Ruler { "-" } else { "^" }
+        if self.style == TextStyle::Ruler { "-" } else { "^" }
     }
 }
 
@@ -163,7 +163,7 @@ impl<'a> Section<'a> {
         loop {
             let focus = marks.first().map(|mark| mark.bytes.clone()).or_else(|| self.focus(line)).unwrap_or(0..0);
             let Some(shown) = ShownLine::of_source(self.source, line, &focus, columns) else { return };
-            canvas.numbered(line, '|', &[(self.bar_style(), bar), (Style::Plain, &shown.text)]);
+            canvas.numbered(line, '|', &[(self.bar_style(), bar), (TextStyle::Plain, &shown.text)]);
             // The line was cut around the first mark.
             let is_visible = |(number, mark): &(usize, &Mark)| *number == 0 || shown.shows(&mark.bytes);
             let (visible, others): (Vec<_>, Vec<_>) = marks.into_iter().enumerate().partition(is_visible);
@@ -197,8 +197,8 @@ impl<'a> Section<'a> {
         }
     }
 
-    fn bar_style(&self) -> Style {
-        self.long.as_ref().map_or(Style::Plain, |long| long.style)
+    fn bar_style(&self) -> TextStyle {
+        self.long.as_ref().map_or(TextStyle::Plain, |long| long.style)
     }
 
     /// The beginning or the end of the bar.

@@ -27,7 +27,7 @@ use super::resolved::Resolved;
 use super::ytt::with_commas;
 use super::{Report, RichOptions};
 use crate::{Severity, Sources};
-use canvas::{Canvas, Style};
+use canvas::{Canvas, TextStyle};
 
 /// Maximum number of problems of each severity.
 const MAX_SHOWN: usize = 100;
@@ -69,8 +69,8 @@ fn counted(number: usize, noun: &str) -> String {
 
 fn problem(problem: &Resolved, sources: &Sources, options: RichOptions) -> String {
     let style = match problem.severity {
-        Severity::Error => Style::Error,
-        Severity::Warning => Style::Warning,
+        Severity::Error => TextStyle::Error,
+        Severity::Warning => TextStyle::Warning,
     };
     let mut canvas = Canvas::new(options, last_line(problem));
     canvas.headline(style, &format!("{}[{}]", problem.severity.name(), problem.id), &problem.message);
@@ -87,13 +87,13 @@ fn problem(problem: &Resolved, sources: &Sources, options: RichOptions) -> Strin
         canvas.ruler();
     }
     for lines in &notes {
-        canvas.remark(Style::Note, "note", lines);
+        canvas.remark(TextStyle::Note, "note", lines);
     }
     for (number, help) in problem.helps.iter().enumerate() {
         if number > 0 && problem.helps[number - 1].fix.is_some() {
             canvas.ruler();
         }
-        canvas.remark(Style::Help, "help", &lines(&help.text));
+        canvas.remark(TextStyle::Help, "help", &lines(&help.text));
         if let Some(fix) = &help.fix {
             suggestion::draw(&mut canvas, fix, sources);
         }

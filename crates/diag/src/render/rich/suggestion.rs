@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::canvas::{Canvas, Style};
+use super::canvas::{Canvas, TextStyle};
 use super::line::ShownLine;
 use crate::render::resolved::ResolvedFix;
 use crate::{Source, Sources};
@@ -17,13 +17,13 @@ const MAX_BYTES: usize = 4 * 1024;
 pub(super) fn draw(canvas: &mut Canvas, fix: &ResolvedFix, sources: &Sources) {
     let Some((first, _)) = fix.edits.first() else { return };
     let Some(source) = sources.get(first.span.file) else { return };
-    let mut edits: Vec<Edit<'_>> = Vec::new();
+    let mut edits: Vec<LineEdit<'_>> = Vec::new();
     for (range, replacement) in fix.edits.iter().filter(|(range, _)| range.span.file == first.span.file) {
         let bytes = range.span.start as usize..range.span.end as usize;
-        edits.push(Edit { lines: range.start.line..range.end.line + 1, bytes, replacement });
+        edits.push(LineEdit { lines: range.start.line..range.end.line + 1, bytes, replacement });
     }
     edits.sort_by_key(|edit| (edit.bytes.start, edit.bytes.end));
-    let same_lines = |one: &Edit<'_>, other: &Edit<'_>| other.lines.start < one.lines.end;
+    let same_lines = |one: &LineEdit<'_>, other: &LineEdit<'_>| other.lines.start < one.lines.end;
     let blocks: Vec<Block> = edits.chunk_by(same_lines).filter_map(|edits| Block::new(&source, edits)).collect();
     if blocks.is_empty() {
         return;
@@ -32,7 +32,7 @@ pub(super) fn draw(canvas: &mut Canvas, fix: &ResolvedFix, sources: &Sources) {
     blocks.iter().for_each(|block| block.draw(canvas));
 }
 
-struct Edit<'a> {
+struct LineEdit<'a> {
     lines: Range<u32>,
     bytes: Range<usize>,
     replacement: &'a str,
@@ -47,7 +47,7 @@ struct Block {
 }
 
 impl Block {
-    fn new(source: &Source, edits: &[Edit<'_>]) -> Option<Block> {
+    fn new(source: &Source, edits: &[LineEdit<'_>]) -> Option<Block> {
         let line = edits.first()?.lines.start;
         let last = edits.iter().map(|edit| edit.lines.end).max()? - 1;
         let bytes = source.line_range(line)?.start..source.line_range(last)?.end;
@@ -80,7 +80,7 @@ impl Block {
     }
 
     fn draw(&self, canvas: &mut Canvas) {
-        for (mark, style, lines) in [('-', Style::Removed, &self.old), ('+', Style::Added, &self.new)] {
+        for (mark, style, lines) in [('-', TextStyle::Removed, &self.old), ('+', TextStyle::Added, &self.new)] {
             for (number, line) in lines.iter().take(MAX_LINES / 2).enumerate() {
                 let shown = ShownLine::of_text(line.trim_end_matches('\r'), &self.change(line), canvas.columns());
                 canvas.numbered(self.line + number as u32, mark, &[(style, &shown.text)]);

@@ -3,7 +3,7 @@
 use super::flat::Flat;
 use super::keywords::{Importer, ItemRole, Types, is_true, text};
 use super::print::{ImportedNode, Keys, Sample, SampleKind, kind_of, literal, quoted};
-use super::rules::Validation;
+use super::rules::ValidationArguments;
 use crate::export::keywords::{array, map};
 use crate::node::{Node, Scalar};
 
@@ -16,7 +16,7 @@ impl Importer<'_> {
         types: &Types,
         path: &str,
         role: ItemRole,
-        validation: &mut Validation,
+        validation: &mut ValidationArguments,
     ) {
         let mut lines = Vec::new();
         for (keyword, annotation) in [("title", "title"), ("description", "desc")] {
@@ -169,7 +169,7 @@ fn type_lines(place: &ImportedNode, types: &Types) -> Vec<String> {
 }
 
 /// Whether the sample and everything in it satisfy the rules.
-fn sample_is_valid(place: &ImportedNode, validation: &Validation) -> bool {
+fn sample_is_valid(place: &ImportedNode, validation: &ValidationArguments) -> bool {
     match &place.value {
         _ if place.besides.shapes.is_some() => false,
         _ if place.besides.any => true,

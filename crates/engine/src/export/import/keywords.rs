@@ -11,7 +11,7 @@ use super::Notes;
 use super::flat::{Flat, flatten};
 use super::print::{Besides, File, ImportedNode, Keys, Sample, SampleKind, kind_of, literal, quoted};
 use super::recognise::{Language, RecognisedSchema};
-use super::rules::{self, Validation};
+use super::rules::{self, ValidationArguments};
 use super::shapes::{Alternatives, Names};
 use crate::node::{Map, MapItem, Node, Scalar, key_text};
 use ytterby_diag::{Failure, Id};
@@ -138,7 +138,7 @@ impl Importer<'_> {
     }
 
     fn described(&mut self, mut flat: Flat, path: &str, role: ItemRole) -> Result<ImportedNode, Failure> {
-        let mut validation = Validation::default();
+        let mut validation = ValidationArguments::default();
         let mut types = Types::default();
         let alternatives = self.alternatives(&mut flat, &mut types, path, &mut validation);
         let alternatives = alternatives.or_else(|| {
@@ -229,7 +229,7 @@ impl Importer<'_> {
         flat: &mut Flat,
         types: &mut Types,
         path: &str,
-        validation: &mut Validation,
+        validation: &mut ValidationArguments,
     ) -> Option<Alternatives> {
         if flat.get("x-kubernetes-int-or-string").is_some_and(is_true) {
             flat.remove("anyOf");
@@ -280,7 +280,7 @@ impl Importer<'_> {
         flat: &mut Flat,
         types: &mut Types,
         path: &str,
-        validation: &mut Validation,
+        validation: &mut ValidationArguments,
     ) -> Result<ImportedNode, Failure> {
         let unknown_fields = match flat.remove("x-kubernetes-preserve-unknown-fields") {
             Some(value) if is_true(&value) => UnknownFields::Kept,
@@ -337,7 +337,7 @@ impl Importer<'_> {
         flat: &mut Flat,
         path: &str,
         unknown_fields: UnknownFields,
-        validation: &mut Validation,
+        validation: &mut ValidationArguments,
     ) -> Result<Vec<(Scalar, ImportedNode)>, Failure> {
         let mut required = self.required(flat, path);
         let mut items = Vec::new();

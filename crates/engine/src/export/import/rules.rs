@@ -10,7 +10,7 @@ use super::recognise::Language;
 use crate::annotation::Level;
 use crate::export::keywords::array;
 use crate::node::{Map, Node, Scalar, to_plain_value};
-use crate::validate::cel::Program;
+use crate::validate::cel::CelProgram;
 use crate::validate::formats;
 use crate::validate::rules::{self as named_rules, Subject, cel_literal};
 use ytterby_regexp::Regexp;
@@ -38,7 +38,7 @@ const ORDER: [&str; 16] = [
 
 /// The arguments of one `@schema/validation`.
 #[derive(Default)]
-pub(super) struct Validation {
+pub(super) struct ValidationArguments {
     positional: Vec<String>,
     named: Vec<(&'static str, String)>,
     /// Rules in CEL, each with its description; one argument contains all.
@@ -47,7 +47,7 @@ pub(super) struct Validation {
     rules: Vec<(&'static str, Node)>,
 }
 
-impl Validation {
+impl ValidationArguments {
     fn has(&self, name: &str) -> bool {
         self.named.iter().any(|(other, _)| *other == name)
     }
@@ -153,7 +153,7 @@ pub(super) fn read(
     place: &ImportedNode,
     language: Language,
     path: &str,
-    validation: &mut Validation,
+    validation: &mut ValidationArguments,
     notes: &mut Notes,
 ) -> bool {
     let mut reader = Reader { holds: holds(place), language, path, validation, notes, uses_assert: false };
@@ -190,7 +190,7 @@ struct Reader<'a> {
     holds: Holds,
     language: Language,
     path: &'a str,
-    validation: &'a mut Validation,
+    validation: &'a mut ValidationArguments,
     notes: &'a mut Notes,
     uses_assert: bool,
 }
@@ -395,7 +395,7 @@ impl Reader<'_> {
         for item in list.items.iter().filter_map(|item| item.value.as_map()) {
             let text = |name: &str| item.get_str(name).and_then(|item| item.value.as_text());
             match text("rule") {
-                Some(rule) if Program::compile(&rule).is_ok() => {
+                Some(rule) if CelProgram::compile(&rule).is_ok() => {
                     let message = text("message").unwrap_or_else(|| rule.clone());
                     self.expression(&message, &rule);
                 }

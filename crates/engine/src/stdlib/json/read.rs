@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use ytterby_starlark::Value;
-use ytterby_text::gojson::{self, Build, Scalar};
+use ytterby_text::gojson::{self, Build, JsonScalar};
 use ytterby_text::{Str, budget};
 
 /// Decodes a text. The error is the reference's message.
 pub(super) fn read(text: &[u8]) -> Result<Value, String> {
-    let mut values = Values { out_of_range: None };
+    let mut values = ValueBuilder { out_of_range: None };
     let value = gojson::read(text, gojson::MAX_DEPTH, &mut values).map_err(|error| error.to_string())?;
     match values.out_of_range {
         // Go checks the whole text before it converts single values.
@@ -18,27 +18,27 @@ pub(super) fn read(text: &[u8]) -> Result<Value, String> {
     }
 }
 
-struct Values {
+struct ValueBuilder {
     /// The first number that a float cannot represent.
     out_of_range: Option<String>,
 }
 
-impl Build for Values {
+impl Build for ValueBuilder {
     type Value = Value;
     type Key = Str;
 
-    fn scalar(&mut self, scalar: Scalar<'_>, _: Range<usize>) -> Value {
+    fn scalar(&mut self, scalar: JsonScalar<'_>, _: Range<usize>) -> Value {
         match scalar {
-            Scalar::Null => Value::None,
-            Scalar::Bool(value) => Value::Bool(value),
-            Scalar::Number(digits) => {
+            JsonScalar::Null => Value::None,
+            JsonScalar::Bool(value) => Value::Bool(value),
+            JsonScalar::Number(digits) => {
                 let number: f64 = digits.parse().expect("JSON numbers are numbers of Rust");
                 if number.is_infinite() {
                     self.out_of_range.get_or_insert_with(|| digits.to_owned());
                 }
                 Value::Float(number)
             }
-            Scalar::String(text) => Value::Str(Str::from(text)),
+            JsonScalar::String(text) => Value::Str(Str::from(text)),
         }
     }
 

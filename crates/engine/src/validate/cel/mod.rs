@@ -14,18 +14,18 @@ const MAX_COST: u64 = 10_000_000;
 
 /// A compiled expression.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct CelProgram {
     program: ytterby_cel::Program,
 }
 
-impl Program {
+impl CelProgram {
     /// Compiles an expression; the error is a message.
-    pub fn compile(source: &str) -> Result<Program, String> {
+    pub fn compile(source: &str) -> Result<CelProgram, String> {
         #[cfg(test)]
         COUNT.set(COUNT.get() + 1);
         let env = Env { variables: vec![("self".to_owned(), Type::Dyn)], library: Library::Standard };
         let program = ytterby_cel::Program::compile(source, &env).map_err(|error| error.message)?;
-        Ok(Program { program })
+        Ok(CelProgram { program })
     }
 
     /// Whether the expression is true with this value as `self`; the error is a message.

@@ -112,7 +112,7 @@ fn agrees_with_another_evaluator() {
     TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() })
         .run(&(grammar(3).bool, values()), |(source, value)| {
             let (n, s, l, b) = &value;
-            let ours = match Program::compile(&source) {
+            let ours = match CelProgram::compile(&source) {
                 Ok(program) => program.holds(&yaml(&format!("{{i: {n}, s: '{s}', l: {l:?}, b: {b}}}"))),
                 Err(problem) => Err(problem),
             };

@@ -4,7 +4,7 @@ use super::*;
 use crate::validate::rules::tests::yaml;
 
 fn says(source: &str, value: &str) -> Result<bool, String> {
-    Program::compile(source).unwrap_or_else(|problem| panic!("{source}: {problem}")).holds(&yaml(value))
+    CelProgram::compile(source).unwrap_or_else(|problem| panic!("{source}: {problem}")).holds(&yaml(value))
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn nodes_have_their_types() {
 
 #[test]
 fn failed_evaluations_are_errors() {
-    assert!(Program::compile("self >").is_err());
+    assert!(CelProgram::compile("self >").is_err());
     assert_eq!(says("self", "1"), Err("CEL expression is not a bool, but int".to_owned()));
     let nested = "self.all(a, self.all(b, self.all(c, self.all(d, a + b + c + d < 1000))))";
     let list = format!("[{}]", vec!["1"; 100].join(", "));

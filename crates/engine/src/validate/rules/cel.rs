@@ -7,17 +7,17 @@ use ytterby_text::{Str, quote};
 
 use super::{ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject};
 use crate::node::Node;
-use crate::validate::cel::Program;
+use crate::validate::cel::CelProgram;
 
 #[derive(Debug)]
 struct Cel {
     expression: Str,
-    program: Program,
+    program: CelProgram,
 }
 
 pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
     let expression = subject.string(value)?.clone();
-    match Program::compile(&expression.to_str()) {
+    match CelProgram::compile(&expression.to_str()) {
         Ok(program) => Ok(Some(Rc::new(Cel { expression, program }))),
         Err(problem) => {
             let quoted = quote::quote(&expression);

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{Eval, Exports, NoOps, Piece, compile};
+use ytterby_starlark::{Eval, Exports, NoOps, ProgramPiece, compile};
 
 use super::tests::{rule, strings};
 use super::*;
@@ -121,7 +121,8 @@ enum Meaning {
 impl Meanings {
     fn new() -> Meanings {
         let text = include_bytes!("laws.star");
-        let program = compile(&[Piece::Code { text, at: Pos::new(FileId(0), 0) }], &[]).expect("laws.star is right");
+        let program =
+            compile(&[ProgramPiece::Code { text, at: Pos::new(FileId(0), 0) }], &[]).expect("laws.star is right");
         let mut eval = Eval::new();
         let functions = program.run(&mut eval, Rc::new(NoOps), &Exports::default()).expect("laws.star runs");
         Meanings { eval: RefCell::new(eval), functions }

@@ -9,7 +9,7 @@ use super::{Owner, handlers, security};
 use crate::builtin::{Cx, each, ip_form, resources, with};
 use crate::document::Node;
 use crate::names;
-use crate::report::{At, Finding};
+use crate::report::{At, FindingText};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ContainerRole {
@@ -216,7 +216,7 @@ fn ports(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, on_host: bool) {
         // The server only warns.
         with(port, at, "hostIP", |node, at| {
             if let Some(fault) = node.as_str().filter(|text| !text.is_empty()).and_then(ip_form) {
-                cx.report.warning(Id::KUBERNETES_INVALID, at, || Finding::of_value(fault, node));
+                cx.report.warning(Id::KUBERNETES_INVALID, at, || FindingText::of_value(fault, node));
             }
         });
     });

@@ -55,7 +55,7 @@ pub(super) fn pod(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>) {
 }
 
 /// `net.ipv4.ip_forward`, or with slashes.
-fn sysctl_name(text: &str) -> names::Fault {
+fn sysctl_name(text: &str) -> names::NameProblem {
     let is_segment = |part: &str| {
         let bytes = part.as_bytes();
         let is_edge = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
@@ -102,7 +102,7 @@ fn common(cx: &mut Cx<'_>, context: &Node, at: &At<'_>, ids: &[&str]) {
     });
 }
 
-fn windows_user(text: &str) -> names::Fault {
+fn windows_user(text: &str) -> names::NameProblem {
     let parts: Vec<&str> = text.split('\\').collect();
     let user = parts.last().copied().unwrap_or_default();
     let is_good = parts.len() <= 2

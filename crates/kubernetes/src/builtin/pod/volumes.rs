@@ -6,7 +6,7 @@ use super::Owner;
 use super::containers::{field_ref, resource_ref};
 use crate::builtin::{Cx, absolute, each, entries, resources, storage, with};
 use crate::document::{MapEntry, Node};
-use crate::names::{self, Fault};
+use crate::names::{self, NameProblem};
 use crate::report::At;
 
 /// A volume that containers can mount.
@@ -228,7 +228,7 @@ fn iscsi_source(cx: &mut Cx<'_>, iscsi: &Node, at: &At<'_>) {
 }
 
 /// The name of an iSCSI node: `iqn.2001-04.com.example:name`, `eui.` or `naa.` with hexadecimal digits.
-fn initiator(text: &str) -> Fault {
+fn initiator(text: &str) -> NameProblem {
     let is_hex = |digits: &str, lens: &[usize]| {
         lens.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
     };

@@ -74,7 +74,7 @@ impl CacheState {
 
 /// The cache.
 #[derive(Debug)]
-pub(super) struct Cache {
+pub(super) struct ObjectCache {
     name: &'static str,
     path: &'static str,
     keep: Keep,
@@ -88,10 +88,10 @@ pub(super) enum Lookup {
     Unread(String),
 }
 
-impl Cache {
-    pub(super) fn new(name: &'static str, path: &'static str, keep: Keep) -> Cache {
+impl ObjectCache {
+    pub(super) fn new(name: &'static str, path: &'static str, keep: Keep) -> ObjectCache {
         let state = CacheState { heard: None, ..CacheState::new(Status::Unread(None), HashMap::new()) };
-        Cache { name, path, keep, state: RwLock::new(state) }
+        ObjectCache { name, path, keep, state: RwLock::new(state) }
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, CacheState> {
@@ -207,7 +207,7 @@ fn version(object: &Value) -> Option<&str> {
 }
 
 /// Keeps a cache up to date forever.
-pub(super) async fn follow(cache: Arc<Cache>, client: Arc<Client>, pauses: Pauses, log: Arc<Log>) {
+pub(super) async fn follow(cache: Arc<ObjectCache>, client: Arc<Client>, pauses: Pauses, log: Arc<Log>) {
     let mut failures = Failures { pauses, count: 0, last: String::new() };
     let mut missing = 0;
     loop {
@@ -245,7 +245,7 @@ struct Failures {
 impl Failures {
     /// Logs a failure once, and waits: longer each time, with jitter, and as long as the API server
     /// requests.
-    async fn pause(&mut self, cause: &Error, cache: &Cache, log: &Log) {
+    async fn pause(&mut self, cause: &Error, cache: &ObjectCache, log: &Log) {
         let asked = cause.retry_after().unwrap_or_default().min(LONGEST_PAUSE);
         let cause = cause.to_string();
         if self.count == 0 || self.last != cause {
@@ -260,7 +260,7 @@ impl Failures {
 }
 
 /// Reads all objects, replaces the cached ones, and returns the version to watch from.
-async fn list(cache: &Cache, client: &Client) -> Result<String, Error> {
+async fn list(cache: &ObjectCache, client: &Client) -> Result<String, Error> {
     let paged = pages(cache, client, Some(PAGE)).await;
     let (objects, version) = match paged {
         // The list changed too much between its pages.
@@ -273,7 +273,7 @@ async fn list(cache: &Cache, client: &Client) -> Result<String, Error> {
 
 type Objects = HashMap<Box<str>, Option<Arc<str>>>;
 
-async fn pages(cache: &Cache, client: &Client, limit: Option<usize>) -> Result<(Objects, String), Error> {
+async fn pages(cache: &ObjectCache, client: &Client, limit: Option<usize>) -> Result<(Objects, String), Error> {
     let mut objects = Objects::new();
     let mut next = String::new();
     loop {
@@ -296,7 +296,7 @@ async fn pages(cache: &Cache, client: &Client, limit: Option<usize>) -> Result<(
 }
 
 /// Watches until the objects must be listed again.
-async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures: &mut Failures, log: &Log) {
+async fn watch_on(cache: &ObjectCache, client: &Client, version: &mut String, failures: &mut Failures, log: &Log) {
     loop {
         let began = Instant::now();
         let before = version.clone();
@@ -330,7 +330,7 @@ async fn watch_on(cache: &Cache, client: &Client, version: &mut String, failures
 }
 
 /// Watches until the API server ends it, which it does in time unless the connection is dead.
-async fn watch(cache: &Cache, client: &Client, version: &mut String, pauses: Pauses) -> Result<(), Error> {
+async fn watch(cache: &ObjectCache, client: &Client, version: &mut String, pauses: Pauses) -> Result<(), Error> {
     let from = encoded(version);
     let path = cache.path;
     let seconds = pauses.watch.as_secs().max(1);
@@ -360,7 +360,7 @@ async fn watch(cache: &Cache, client: &Client, version: &mut String, pauses: Pau
     Ok(())
 }
 
-fn event(cache: &Cache, line: &[u8], at: &mut String) -> Result<(), Error> {
+fn event(cache: &ObjectCache, line: &[u8], at: &mut String) -> Result<(), Error> {
     if line.trim_ascii().is_empty() {
         return Ok(());
     }

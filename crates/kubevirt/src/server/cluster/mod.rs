@@ -18,7 +18,7 @@ use super::log::Log;
 use super::metrics::CacheFigures;
 use crate::admission::{Ignorance, Parent};
 use crate::value::Value;
-use cache::{Cache, Lookup};
+use cache::{Lookup, ObjectCache};
 use client::Client;
 pub use config::{Connection, Resolver, find};
 
@@ -62,8 +62,8 @@ const EXPANSION: Duration = Duration::from_secs(3);
 pub struct Cluster {
     client: Arc<Client>,
     pauses: Pauses,
-    templates: Arc<Cache>,
-    vms: Arc<Cache>,
+    templates: Arc<ObjectCache>,
+    vms: Arc<ObjectCache>,
 }
 
 impl Cluster {
@@ -72,8 +72,16 @@ impl Cluster {
         Cluster {
             client: Arc::new(Client::new(connection)),
             pauses,
-            templates: Arc::new(Cache::new("templates", "/apis/template.openshift.io/v1/templates", cache::rules_of)),
-            vms: Arc::new(Cache::new("virtualmachines", "/apis/kubevirt.io/v1/virtualmachines", cache::template_of)),
+            templates: Arc::new(ObjectCache::new(
+                "templates",
+                "/apis/template.openshift.io/v1/templates",
+                cache::rules_of,
+            )),
+            vms: Arc::new(ObjectCache::new(
+                "virtualmachines",
+                "/apis/kubevirt.io/v1/virtualmachines",
+                cache::template_of,
+            )),
         }
     }
 
