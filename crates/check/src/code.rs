@@ -89,12 +89,12 @@ struct Pieces {
 struct OwnPiece {
     op: Op,
     text: String,
-    form: Form,
+    form: PieceForm,
     at: Pos,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Form {
+enum PieceForm {
     Code,
     Nothing,
     Expr,
@@ -102,12 +102,12 @@ enum Form {
 }
 
 impl Pieces {
-    fn add(&mut self, op: Op, form: Form, text: String, at: Pos) {
+    fn add(&mut self, op: Op, form: PieceForm, text: String, at: Pos) {
         self.list.push(OwnPiece { op, text, form, at });
     }
 
     fn code(&mut self, text: String, at: Pos) {
-        self.add(Op::Code, Form::Code, text, at);
+        self.add(Op::Code, PieceForm::Code, text, at);
     }
 
     /// A text template.
@@ -116,7 +116,7 @@ impl Pieces {
         while let Some(open) = text[at..].find("(@") {
             let start = at + open + 2;
             let print = text[at..at + open].to_owned();
-            self.add(Op::Node(print), Form::Nothing, String::new(), Pos::new(file, at as u32));
+            self.add(Op::Node(print), PieceForm::Nothing, String::new(), Pos::new(file, at as u32));
             let Some(length) = text[start..].find("@)") else { return };
             let whole = &text[start..start + length];
             let front = ["-=", "=", "-"].iter().find(|mark| whole.starts_with(**mark)).map_or(0, |mark| mark.len());
@@ -124,12 +124,12 @@ impl Pieces {
             let inner = inner.strip_suffix('-').unwrap_or(inner);
             let pos = Pos::new(file, (start + front) as u32);
             match whole.starts_with('=') || whole.starts_with("-=") {
-                true => self.add(Op::Value, Form::Expr, inner.to_owned(), pos),
+                true => self.add(Op::Value, PieceForm::Expr, inner.to_owned(), pos),
                 false => self.code(inner.to_owned(), pos),
             }
             at = start + length + 2;
         }
-        self.add(Op::Node(text[at..].to_owned()), Form::Nothing, String::new(), Pos::new(file, at as u32));
+        self.add(Op::Node(text[at..].to_owned()), PieceForm::Nothing, String::new(), Pos::new(file, at as u32));
     }
 
     fn compiled(&self) -> Vec<ProgramPiece<'_>> {
@@ -138,10 +138,10 @@ impl Pieces {
             let own = &self.list[number];
             let (text, at) = (own.text.as_bytes(), piece.at);
             let args = match own.form {
-                Form::Code => return ProgramPiece::Code { text, at },
-                Form::Nothing => OpArgs::None,
-                Form::Expr => OpArgs::Expr { text, at },
-                Form::Call => OpArgs::Call { text, at },
+                PieceForm::Code => return ProgramPiece::Code { text, at },
+                PieceForm::Nothing => OpArgs::None,
+                PieceForm::Expr => OpArgs::Expr { text, at },
+                PieceForm::Call => OpArgs::Call { text, at },
             };
             ProgramPiece::Op { op: number as u32, dialect: 0, args, at }
         };
@@ -188,18 +188,18 @@ impl Front<'_> {
         }
         for (name, args, at, start) in annotations {
             templated |= name == "yaml/text-templated-strings";
-            self.pieces.add(Op::Annotation(name, start), Form::Call, args, at);
+            self.pieces.add(Op::Annotation(name, start), PieceForm::Call, args, at);
         }
         if let (true, Some(key)) = (templated, key) {
             self.string(pos, key);
         }
         let print = self.print(pos, key, value);
-        self.pieces.add(Op::Node(print), Form::Nothing, String::new(), pos);
+        self.pieces.add(Op::Node(print), PieceForm::Nothing, String::new(), pos);
         if values.is_empty() {
             self.value(pos, value, templated);
         }
         for (text, at) in values {
-            self.pieces.add(Op::Value, Form::Expr, text, at);
+            self.pieces.add(Op::Value, PieceForm::Expr, text, at);
         }
         if needs_end {
             self.pieces.code("end".to_owned(), pos);

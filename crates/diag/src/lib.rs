@@ -30,5 +30,5 @@ pub use listing::{Listing, ListingStyle};
 pub use outline::{Argument, Outline, OutlineItem, Part, Readers, outline_of_pair, word_at};
 pub use path::{Path, Step};
 pub use secrets::{REDACTED, Secrets};
-pub use source::{FileId, Form, Origin, Pos, Source, Sources, Span};
+pub use source::{FileId, Origin, Pos, Source, Sources, Span, ValueForm};
 pub use text::{Piece, PlaceNames, Text};

@@ -78,9 +78,9 @@ pub enum Origin {
     /// The response of a URL.
     Url,
     /// A data value given by a flag.
-    Flag(Form),
+    Flag(ValueForm),
     /// A data value given by an environment variable.
-    Variable(Form),
+    Variable(ValueForm),
     /// A whole argument of the command line.
     Argument,
     /// Text that code created or decoded.
@@ -89,7 +89,7 @@ pub enum Origin {
 
 /// How a flag or variable specifies its value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Form {
+pub enum ValueForm {
     /// The value is a string.
     Text,
     /// The value is YAML.

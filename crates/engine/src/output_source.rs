@@ -14,7 +14,7 @@ use crate::output;
 use crate::run::Run;
 
 /// A line of the output and the node that begins on it.
-struct Line {
+struct NodeLine {
     /// From 1.
     line: u32,
     document: usize,
@@ -54,7 +54,7 @@ pub(crate) fn yaml(run: &Run, docs: Vec<FileDocuments>) -> Result<Vec<u8>, Failu
 pub(crate) fn map(run: &Run, docs: Vec<FileDocuments>, output: Option<&str>) -> Result<Vec<SourceLine>, Failure> {
     let docs = documents(docs);
     let text = written(&docs)?;
-    let row = |line: Line| {
+    let row = |line: NodeLine| {
         let pos = run.sources.source_place(line.pos);
         let source = run.sources.get(pos.file)?;
         let (source_line, column) = source.line_column(pos.offset);
@@ -85,7 +85,7 @@ fn written(docs: &[Document]) -> Result<Vec<u8>, Failure> {
     output::yaml([FileDocuments::Nodes(node::DocumentSet { items: docs.to_vec() })])
 }
 
-fn lines(text: &[u8], docs: &[Document]) -> Result<Vec<Line>, Failure> {
+fn lines(text: &[u8], docs: &[Document]) -> Result<Vec<NodeLine>, Failure> {
     let wrong = |_| Failure::new(Id::OUTPUT_ENCODE, "the output cannot be read again, so its lines have no places");
     let options = ReadOptions { comments: false, ..ReadOptions::default() };
     let tree = ytterby_yaml::parse(text, FileId(0), &options).map_err(wrong)?;
@@ -94,21 +94,21 @@ fn lines(text: &[u8], docs: &[Document]) -> Result<Vec<Line>, Failure> {
     let mut found = Vec::new();
     let read = read.items.iter().filter(|doc| !doc.is_empty());
     for (at, (doc, read)) in docs.iter().zip(read).enumerate() {
-        let mut walk = Walk { source: &source, text, document: at + 1, found: &mut found };
+        let mut walk = LineCollector { source: &source, text, document: at + 1, found: &mut found };
         walk.value(&doc.value, &read.value, &Path::document(), doc.pos);
     }
     found.sort_by_key(|line| line.line);
     Ok(found)
 }
 
-struct Walk<'a> {
+struct LineCollector<'a> {
     source: &'a Source,
     text: &'a [u8],
     document: usize,
-    found: &'a mut Vec<Line>,
+    found: &'a mut Vec<NodeLine>,
 }
 
-impl Walk<'_> {
+impl LineCollector<'_> {
     fn value(&mut self, node: &Node, read: &Node, path: &Path, above: Pos) {
         match (node, read) {
             (Node::Map(map), Node::Map(read)) => {
@@ -134,7 +134,7 @@ impl Walk<'_> {
             Node::Scalar(Scalar::Str(text)) if text.as_bytes().contains(&b'\n') => self.is_block(line),
             _ => true,
         };
-        self.found.push(Line { line, document: self.document, path: path.clone(), pos, takes_comment });
+        self.found.push(NodeLine { line, document: self.document, path: path.clone(), pos, takes_comment });
         crate::deep(|| self.value(node, read, path, pos));
     }
 

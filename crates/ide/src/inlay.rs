@@ -9,7 +9,7 @@ use crate::project::{Meaning, ProjectSnapshot};
 
 /// An inlay hint.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Hint {
+pub struct InlayHint {
     /// Its position.
     pub offset: usize,
     /// Its text.
@@ -20,7 +20,7 @@ pub struct Hint {
 const LONG_BLOCK: usize = 20;
 
 /// The hints in a part of a file.
-pub fn hints(project: &ProjectSnapshot, file: &File, within: TextRange, known: Knowledge<'_>) -> Vec<Hint> {
+pub fn hints(project: &ProjectSnapshot, file: &File, within: TextRange, known: Knowledge<'_>) -> Vec<InlayHint> {
     let model = file.model();
     let text = &*file.text;
     let mut found = Vec::new();
@@ -28,7 +28,7 @@ pub fn hints(project: &ProjectSnapshot, file: &File, within: TextRange, known: K
         if let Some(end) = block.end.filter(|_| block.end_line - block.line >= LONG_BLOCK) {
             let head: String = block.head.of(text).split_whitespace().collect::<Vec<_>>().join(" ");
             let head = if head.chars().count() > 50 { head.chars().take(49).chain(['…']).collect() } else { head };
-            found.push(Hint { offset: end.end, label: format!(" {head}") });
+            found.push(InlayHint { offset: end.end, label: format!(" {head}") });
         }
     }
     let Some(index) = project.index(&file.path) else { return found };
@@ -57,7 +57,7 @@ pub fn hints(project: &ProjectSnapshot, file: &File, within: TextRange, known: K
                 None => value.shown(),
             };
             if shown != describe::HIDDEN {
-                found.push(Hint { offset: end, label: format!(" = {shown}") });
+                found.push(InlayHint { offset: end, label: format!(" = {shown}") });
             }
         }
     }

@@ -84,7 +84,7 @@ struct NodeComments<'a> {
 }
 
 /// A collection whose items are being written.
-enum Open<'a> {
+enum FormattedItems<'a> {
     Map(std::iter::Enumerate<std::slice::Iter<'a, MapItem>>),
     Array(std::iter::Enumerate<std::slice::Iter<'a, ArrayItem>>),
 }
@@ -101,20 +101,22 @@ impl<'a> Formatter<'a> {
     fn value(&mut self, id: NodeId) {
         // Each open collection, with the comments of the item that contains it, because space
         // follows them.
-        let mut open: Vec<(Open<'a>, Option<NodeComments<'a>>)> = Vec::new();
+        let mut open: Vec<(FormattedItems<'a>, Option<NodeComments<'a>>)> = Vec::new();
         match self.tree.value(id) {
             View::Scalar(value) => return self.content(0, &self.scalar(value), true),
             View::Map([]) if self.fidelity == Fidelity::Exact => return self.content(0, b"{}", true),
             View::Array([]) if self.fidelity == Fidelity::Exact => return self.content(0, b"[]", true),
-            View::Map(items) => open.push((Open::Map(items.iter().enumerate()), None)),
-            View::Array(items) => open.push((Open::Array(items.iter().enumerate()), None)),
+            View::Map(items) => open.push((FormattedItems::Map(items.iter().enumerate()), None)),
+            View::Array(items) => open.push((FormattedItems::Array(items.iter().enumerate()), None)),
         }
         while let Some((items, _)) = open.last_mut() {
             let next = match items {
-                Open::Map(items) => {
+                FormattedItems::Map(items) => {
                     items.next().map(|(at, item)| (at, item.value, Some(&item.key), self.tree.comments(item)))
                 }
-                Open::Array(items) => items.next().map(|(at, item)| (at, item.value, None, self.tree.comments(item))),
+                FormattedItems::Array(items) => {
+                    items.next().map(|(at, item)| (at, item.value, None, self.tree.comments(item)))
+                }
             };
             let level = open.len() - 1;
             let Some((at, value, key, comments)) = next else {
@@ -136,7 +138,7 @@ impl<'a> Formatter<'a> {
     }
 
     /// Writes an item, or only its beginning if it contains items itself.
-    fn item(&mut self, next: Next<'a>, level: usize) -> Option<(Open<'a>, Option<NodeComments<'a>>)> {
+    fn item(&mut self, next: Next<'a>, level: usize) -> Option<(FormattedItems<'a>, Option<NodeComments<'a>>)> {
         let Next { head, array, value, found } = next;
         let open = match self.tree.value(value) {
             View::Scalar(value) => {
@@ -150,8 +152,8 @@ impl<'a> Formatter<'a> {
                 self.space_after(&found);
                 return None;
             }
-            View::Map(items) => Open::Map(items.iter().enumerate()),
-            View::Array(items) => Open::Array(items.iter().enumerate()),
+            View::Map(items) => FormattedItems::Map(items.iter().enumerate()),
+            View::Array(items) => FormattedItems::Array(items.iter().enumerate()),
         };
         if array && found.suffix.is_none() {
             self.opening(level, &head);

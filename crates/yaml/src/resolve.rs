@@ -37,28 +37,28 @@ impl Type {
 
 /// The types that are possible by the first byte of a scalar.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Hint {
+enum FirstByte {
     Str,
     Word,
     Point,
     Number,
 }
 
-const HINTS: [Hint; 256] = {
-    let mut hints = [Hint::Str; 256];
+const HINTS: [FirstByte; 256] = {
+    let mut hints = [FirstByte::Str; 256];
     let words = b"yYnNtTfFoO~";
     let mut at = 0;
     while at < words.len() {
-        hints[words[at] as usize] = Hint::Word;
+        hints[words[at] as usize] = FirstByte::Word;
         at += 1;
     }
     let numbers = b"+-0123456789";
     at = 0;
     while at < numbers.len() {
-        hints[numbers[at] as usize] = Hint::Number;
+        hints[numbers[at] as usize] = FirstByte::Number;
         at += 1;
     }
-    hints[b'.' as usize] = Hint::Point;
+    hints[b'.' as usize] = FirstByte::Point;
     hints
 };
 
@@ -78,14 +78,14 @@ pub fn resolve(text: &[u8]) -> Scalar {
 pub(crate) fn is_plain_string(text: &[u8]) -> bool {
     match text.first() {
         None => false,
-        Some(&first) => HINTS[first as usize] == Hint::Str || special(text).is_none(),
+        Some(&first) => HINTS[first as usize] == FirstByte::Str || special(text).is_none(),
     }
 }
 
 #[inline]
 pub(crate) fn resolve_type(text: &[u8]) -> (Type, Scalar) {
     let Some(&first) = text.first() else { return (Type::Null, Scalar::Null) };
-    if HINTS[first as usize] != Hint::Str
+    if HINTS[first as usize] != FirstByte::Str
         && let Some((kind, value)) = special(text)
     {
         return (kind, value.unwrap_or_else(|| Scalar::Str(Str::new(text))));
@@ -96,18 +96,18 @@ pub(crate) fn resolve_type(text: &[u8]) -> (Type, Scalar) {
 /// The type and value of a text that is not a string; a timestamp has no value.
 fn special(text: &[u8]) -> Option<(Type, Option<Scalar>)> {
     match HINTS[text[0] as usize] {
-        Hint::Str => None,
-        Hint::Word => match word(text)? {
+        FirstByte::Str => None,
+        FirstByte::Word => match word(text)? {
             Scalar::Null => Some((Type::Null, Some(Scalar::Null))),
             value => Some((Type::Bool, Some(value))),
         },
-        Hint::Point => match text {
+        FirstByte::Point => match text {
             b".nan" | b".NaN" | b".NAN" => Some((Type::Float, Some(Scalar::Float(f64::NAN)))),
             b".inf" | b".Inf" | b".INF" => Some((Type::Float, Some(Scalar::Float(f64::INFINITY)))),
             _ => number::pointed_float(text).map(|value| (Type::Float, Some(Scalar::Float(value)))),
         },
-        Hint::Number if timestamp::is_timestamp(text) => Some((Type::Timestamp, None)),
-        Hint::Number => numeric(text).map(|value| (type_of(&value), Some(value))),
+        FirstByte::Number if timestamp::is_timestamp(text) => Some((Type::Timestamp, None)),
+        FirstByte::Number => numeric(text).map(|value| (type_of(&value), Some(value))),
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use super::cel;
 use super::schema::is_made_of_items;
 use crate::node::{Map, MapItem, Node, Scalar};
-use crate::schema::{Allowed, MapItemType, MapType, Presence, Schema, Slot, Type};
+use crate::schema::{AllowedKeys, MapItemType, MapType, Presence, Schema, Slot, Type};
 use crate::validate::cel::CelProgram;
 
 /// The slots with an invalid default.
@@ -112,8 +112,8 @@ fn parts_hold(ty: &Type, value: &Node) -> bool {
 fn declared<'t>(ty: &'t MapType, key: &Scalar) -> Option<&'t MapItemType> {
     let accepts = |item: &&MapItemType| match (&item.presence, key) {
         (Presence::Pattern(rule), Scalar::Str(text)) => match &rule.allowed {
-            Some(Allowed::Any) => true,
-            Some(Allowed::Matching(regexp, _)) => regexp.is_match(text),
+            Some(AllowedKeys::Any) => true,
+            Some(AllowedKeys::Matching(regexp, _)) => regexp.is_match(text),
             _ => false,
         },
         _ => false,

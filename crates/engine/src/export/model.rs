@@ -8,7 +8,7 @@ use crate::node::{self, Node};
 use ytterby_diag::{Pos, REDACTED};
 
 use crate::schema::{
-    Allowed, DEPRECATED, Docs, Example, MapType, Presence, Remark, Schema, Shapes, Slot, Type, redact,
+    AllowedKeys, DEPRECATED, Docs, Example, MapType, Presence, Remark, Schema, Shapes, Slot, Type, redact,
 };
 use crate::validate::{Described, Detail};
 
@@ -84,7 +84,7 @@ impl Described {
 pub(crate) fn model(schema: &Schema, detail: Detail<'_>) -> Model {
     let root = &schema.root;
     charge_texts(&root.docs);
-    let mut walk = Walk { fields: Vec::new(), detail };
+    let mut walk = FieldCollector { fields: Vec::new(), detail };
     let above = Above { id: String::new(), path: String::new(), name: String::new(), depth: 0, secret: root.secret };
     walk.children(&root.ty, &above);
     Model {
@@ -115,12 +115,12 @@ struct Above {
     secret: bool,
 }
 
-struct Walk<'a> {
+struct FieldCollector<'a> {
     fields: Vec<DocumentedField>,
     detail: Detail<'a>,
 }
 
-impl Walk<'_> {
+impl FieldCollector<'_> {
     fn children(&mut self, ty: &Type, above: &Above) {
         crate::deep(|| match ty {
             Type::Map(map) => self.items(map, above),
@@ -178,7 +178,7 @@ impl Walk<'_> {
                 Presence::Always => (&*key, Shows::NoDefault, When::Always),
                 Presence::Optional(_) => (&*key, Shows::NoDefault, When::Given),
                 Presence::Pattern(rule) => {
-                    let keys = rule.allowed.as_ref().map(Allowed::keys).unwrap_or_default();
+                    let keys = rule.allowed.as_ref().map(AllowedKeys::keys).unwrap_or_default();
                     ("*", Shows::NoDefault, When::Matching(keys))
                 }
             };

@@ -8,7 +8,7 @@ use crate::schema::{Slot, Type};
 use crate::validate::{ExportTarget, Exported, Keyword, NodeType, Rules};
 
 /// The target of the rules.
-pub(super) struct Spot<'a> {
+pub(super) struct RuledSlot<'a> {
     pub target: ExportTarget,
     pub slot: &'a Slot,
     /// Its type, as far as the rules can hold.
@@ -25,7 +25,7 @@ pub(super) fn write(
     keywords: &mut Keywords,
     rules: &Rules,
     shape: &NodeType,
-    spot: &Spot<'_>,
+    spot: &RuledSlot<'_>,
     texts: &mut Vec<String>,
 ) {
     for exported in rules.exports(spot.target, shape) {
@@ -33,7 +33,7 @@ pub(super) fn write(
     }
 }
 
-fn rule(keywords: &mut Keywords, rule: Exported, spot: &Spot<'_>, texts: &mut Vec<String>) {
+fn rule(keywords: &mut Keywords, rule: Exported, spot: &RuledSlot<'_>, texts: &mut Vec<String>) {
     let target = spot.target;
     let mut pieces = rule.keywords;
     if pieces.is_empty()
@@ -129,7 +129,7 @@ pub(super) fn add_cel(keywords: &mut Keywords, expression: String, message: &str
     keywords.push("x-kubernetes-validations", rule);
 }
 
-fn apply(keywords: &mut Keywords, piece: Keyword, text: &str, spot: &Spot<'_>) {
+fn apply(keywords: &mut Keywords, piece: Keyword, text: &str, spot: &RuledSlot<'_>) {
     match piece {
         Keyword::Plain("enum", Node::Array(list)) if spot.takes_null => {
             let mut values: Vec<Node> = list.items.iter().map(|item| item.value.clone()).collect();

@@ -16,7 +16,7 @@ use super::model::{charge_texts, lists_null, must_be, rules, type_name};
 use crate::library::FileDocuments;
 use crate::node::{Document, DocumentSet, Map, MapItem, Node, Scalar};
 use crate::output;
-use crate::schema::{Allowed, MapItemType, MapType, Presence, ScalarType, Schema, Slot, Type, redact};
+use crate::schema::{AllowedKeys, MapItemType, MapType, Presence, ScalarType, Schema, Slot, Type, redact};
 use crate::validate::Detail;
 
 /// The file for a schema.
@@ -33,7 +33,7 @@ pub(crate) fn values_file(schema: &Schema) -> String {
 }
 
 /// A line, without the indentation and comment mark of its position.
-struct Line {
+struct ValuesLine {
     depth: usize,
     /// Whether it is active, not commented out.
     is_active: bool,
@@ -41,7 +41,7 @@ struct Line {
 }
 
 struct File {
-    lines: Vec<Line>,
+    lines: Vec<ValuesLine>,
     /// The indentation of remarks.
     depth: usize,
     is_active: bool,
@@ -73,14 +73,14 @@ impl File {
     fn item(&mut self, item: &MapItemType, default: &Node, depth: usize, is_active: bool) {
         let slot = &item.slot;
         if depth == 0 && !self.lines.is_empty() {
-            self.lines.push(Line { depth: 0, is_active: true, text: String::new() });
+            self.lines.push(ValuesLine { depth: 0, is_active: true, text: String::new() });
         }
         (self.depth, self.is_active) = (depth, is_active);
         if slot.required.is_some() {
             self.remark("Required.");
         }
         if let Presence::Pattern(rule) = &item.presence {
-            self.remark(&format!("Keys: {}.", rule.allowed.as_ref().map(Allowed::keys).unwrap_or_default()));
+            self.remark(&format!("Keys: {}.", rule.allowed.as_ref().map(AllowedKeys::keys).unwrap_or_default()));
         }
         self.remarks(slot);
         // The placeholder of a secret might satisfy its rules.
@@ -175,7 +175,7 @@ impl File {
     fn remark(&mut self, text: &str) {
         for line in text.trim().lines() {
             let text = format!("# {line}").trim_end().to_owned();
-            self.lines.push(Line { depth: self.depth, is_active: self.is_active, text });
+            self.lines.push(ValuesLine { depth: self.depth, is_active: self.is_active, text });
         }
     }
 
@@ -191,7 +191,7 @@ impl File {
         match output::yaml([FileDocuments::Nodes(DocumentSet { items })]) {
             Ok(yaml) => {
                 let lines = String::from_utf8_lossy(&yaml).into_owned();
-                self.lines.extend(lines.lines().map(|line| Line { depth, is_active, text: line.to_owned() }));
+                self.lines.extend(lines.lines().map(|line| ValuesLine { depth, is_active, text: line.to_owned() }));
             }
             Err(failure) => self.remark(&failure.to_string()),
         }
@@ -201,7 +201,7 @@ impl File {
         let mut out = String::new();
         // The comment mark is in the column where the outermost commented-out value begins.
         let mut comment_depth = None;
-        for Line { depth, is_active, text } in self.lines {
+        for ValuesLine { depth, is_active, text } in self.lines {
             comment_depth = if is_active { None } else { Some(comment_depth.map_or(depth, |at: usize| at.min(depth))) };
             let (outer, inner) = match comment_depth {
                 Some(at) => (at, depth - at),

@@ -11,7 +11,7 @@ use ytterby_diag::{Path, Pos};
 use super::interesting::{Given, Maker};
 use super::pattern::ParsedPattern;
 use crate::node::{Map, MapItem, Node, Scalar, key_text};
-use crate::schema::{Allowed, Combination, MapItemType, MapType, Presence, Slot, Type};
+use crate::schema::{AllowedKeys, Combination, MapItemType, MapType, Presence, Slot, Type};
 
 /// Maximum options of one slot.
 const OPTIONS: usize = 12;
@@ -539,7 +539,7 @@ fn put(node: &mut Node, way: &[Scalar], value: Node) {
 fn keys(maker: &mut Maker<'_>, item: &MapItemType, most: usize) -> Vec<Scalar> {
     let Presence::Pattern(rule) = &item.presence else { return Vec::new() };
     let mut texts: Vec<String> = ["a", "key-1", "x.y/z", "B_2"].map(str::to_owned).to_vec();
-    if let Some(Allowed::Matching(regexp, _)) = &rule.allowed {
+    if let Some(AllowedKeys::Matching(regexp, _)) = &rule.allowed {
         let count = most as u32 * 4;
         texts = match ParsedPattern::read(regexp) {
             Some(pattern) => (0..count).map(|number| pattern.text(&mut maker.random, number / 4)).collect(),

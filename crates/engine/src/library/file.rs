@@ -24,26 +24,26 @@ pub(crate) struct SharedFile {
     input: InputFile,
     source: OnceLock<FileId>,
     /// By `--strict`, which a library can set separately.
-    trees: Mutex<[Option<Made<Tree>>; 2]>,
-    templates: Mutex<Vec<(TemplateKey, Made<CompiledTemplate>)>>,
+    trees: Mutex<[Option<Computed<Tree>>; 2]>,
+    templates: Mutex<Vec<(TemplateKey, Computed<CompiledTemplate>)>>,
 }
 
 /// A result computed from a file, or why it failed, with the warnings about it.
-struct Made<T> {
+struct Computed<T> {
     result: Result<Arc<T>, Failure>,
     warnings: Arc<[Diagnostic]>,
 }
 
-impl<T> Clone for Made<T> {
-    fn clone(&self) -> Made<T> {
-        Made { result: self.result.clone(), warnings: self.warnings.clone() }
+impl<T> Clone for Computed<T> {
+    fn clone(&self) -> Computed<T> {
+        Computed { result: self.result.clone(), warnings: self.warnings.clone() }
     }
 }
 
-impl<T> Made<T> {
-    fn new(run: &Run, make: impl FnOnce() -> Result<T, Failure>) -> Made<T> {
+impl<T> Computed<T> {
+    fn new(run: &Run, make: impl FnOnce() -> Result<T, Failure>) -> Computed<T> {
         let (result, warnings) = run.collect_warnings(make);
-        Made { result: result.map(Arc::new), warnings: warnings.into() }
+        Computed { result: result.map(Arc::new), warnings: warnings.into() }
     }
 
     /// Reports the warnings to a run and returns the result.
@@ -76,14 +76,14 @@ impl SharedFile {
         Ok((file, bytes))
     }
 
-    fn tree(&self, run: &Run, strict: bool, parse: impl FnOnce() -> Result<Tree, Failure>) -> Made<Tree> {
+    fn tree(&self, run: &Run, strict: bool, parse: impl FnOnce() -> Result<Tree, Failure>) -> Computed<Tree> {
         // A second thread waits for the result of the first.
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = &mut trees[usize::from(strict)];
         if let Some(made) = kept {
             return made.clone();
         }
-        let made = Made::new(run, parse);
+        let made = Computed::new(run, parse);
         // An exceeded limit of one run may not apply to another.
         if !budget::is_exceeded() {
             *kept = Some(made.clone());
@@ -96,12 +96,12 @@ impl SharedFile {
         run: &Run,
         key: TemplateKey,
         compile: impl FnOnce() -> Result<CompiledTemplate, Failure>,
-    ) -> Made<CompiledTemplate> {
+    ) -> Computed<CompiledTemplate> {
         let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, made)) = templates.iter().find(|(other, _)| *other == key) {
             return made.clone();
         }
-        let made = Made::new(run, compile);
+        let made = Computed::new(run, compile);
         if !budget::is_exceeded() {
             templates.push((key, made.clone()));
         }

@@ -31,11 +31,11 @@ struct StructSource {
     map: Rc<Map>,
     /// Tracks the lists in it.
     lists: Option<Rc<SharedLists>>,
-    made: RefCell<Made>,
+    made: RefCell<MadeFields>,
 }
 
 /// Fields by their index in the map.
-enum Made {
+enum MadeFields {
     /// For a map that is not large. With keys that are not copied, `s.port` takes 324 instructions
     /// instead of 428.
     Few(Vec<Option<Value>>),
@@ -47,7 +47,7 @@ const FEW: usize = 64;
 
 impl StructSource {
     fn new(map: Rc<Map>, lists: Option<Rc<SharedLists>>) -> StructSource {
-        let made = if map.len() <= FEW { Made::Few(Vec::new()) } else { Made::Many(BTreeMap::new()) };
+        let made = if map.len() <= FEW { MadeFields::Few(Vec::new()) } else { MadeFields::Many(BTreeMap::new()) };
         StructSource { map, lists, made: RefCell::new(made) }
     }
 
@@ -57,17 +57,17 @@ impl StructSource {
             reads.add(&self.map, at);
         }
         let made = match &*self.made.borrow() {
-            Made::Few(fields) => fields.get(at).and_then(Option::clone),
-            Made::Many(fields) => fields.get(&at).cloned(),
+            MadeFields::Few(fields) => fields.get(at).and_then(Option::clone),
+            MadeFields::Many(fields) => fields.get(&at).cloned(),
         };
         made.unwrap_or_else(|| {
             let value = watched_values_of(&self.map.items()[at].value, self.lists.as_ref());
             match &mut *self.made.borrow_mut() {
-                Made::Few(fields) => {
+                MadeFields::Few(fields) => {
                     fields.resize(fields.len().max(at + 1), None);
                     fields[at] = Some(value.clone());
                 }
-                Made::Many(fields) => {
+                MadeFields::Many(fields) => {
                     fields.insert(at, value.clone());
                 }
             }
@@ -93,8 +93,8 @@ impl Struct {
         let source = self.source.as_ref().filter(|_| self.fields.get().is_none())?;
         let is_watched = source.lists.as_ref().is_some_and(|lists| lists.reads.is_some());
         let is_unread = match &*source.made.borrow() {
-            Made::Few(fields) => fields.is_empty(),
-            Made::Many(fields) => fields.is_empty(),
+            MadeFields::Few(fields) => fields.is_empty(),
+            MadeFields::Many(fields) => fields.is_empty(),
         };
         (is_unread && !is_watched).then_some(&*source.map)
     }

@@ -46,7 +46,7 @@ impl ItemKey<'_> {
 }
 
 /// Which items can match at all, known before testing them one by one.
-pub(super) enum Hint {
+pub(super) enum MatchHint {
     /// Test every item.
     Any,
     /// Only the item with this index; all others cannot match.
@@ -126,38 +126,38 @@ impl Matcher {
     }
 
     /// Which items can match at all.
-    pub(super) fn hint(&self, right: &Node) -> Hint {
+    pub(super) fn hint(&self, right: &Node) -> MatchHint {
         charge();
         match self {
-            Matcher::Index(number) => Hint::Number(*number),
+            Matcher::Index(number) => MatchHint::Number(*number),
             Matcher::MapKey(name) => match value_of_key(right, name) {
                 Ok(Node::Scalar(scalar)) => {
-                    Hint::Key(Leaf { path: vec![Scalar::Str(name.clone())], scalar: scalar.clone() })
+                    MatchHint::Key(Leaf { path: vec![Scalar::Str(name.clone())], scalar: scalar.clone() })
                 }
-                _ => Hint::Any,
+                _ => MatchHint::Any,
             },
             Matcher::Subset(expected) => match yaml(expected).map(|expected| index::leaves(&expected, LEAVES)) {
-                Ok(leaves) if !leaves.is_empty() => Hint::Leaves(vec![leaves]),
-                _ => Hint::Any,
+                Ok(leaves) if !leaves.is_empty() => MatchHint::Leaves(vec![leaves]),
+                _ => MatchHint::Any,
             },
             // Items that the first matcher refuses never reach the others.
             Matcher::And(all) if !all.iter().any(sees_places) => match all.first().and_then(Value::downcast::<Matcher>)
             {
                 Some(first @ (Matcher::Subset(_) | Matcher::And(_) | Matcher::Or(_))) => first.hint(right),
-                _ => Hint::Any,
+                _ => MatchHint::Any,
             },
             // Each alternative refuses the items without its leaves.
             Matcher::Or(any) if !any.iter().any(sees_places) => {
                 let leaves = |matcher: &Value| match Value::downcast::<Matcher>(matcher)?.hint(right) {
-                    Hint::Leaves(lists) => Some(lists),
+                    MatchHint::Leaves(lists) => Some(lists),
                     _ => None,
                 };
                 any.iter()
                     .map(leaves)
                     .collect::<Option<Vec<_>>>()
-                    .map_or(Hint::Any, |lists| Hint::Leaves(lists.concat()))
+                    .map_or(MatchHint::Any, |lists| MatchHint::Leaves(lists.concat()))
             }
-            Matcher::All | Matcher::And(_) | Matcher::Or(_) | Matcher::Not(_) => Hint::Any,
+            Matcher::All | Matcher::And(_) | Matcher::Or(_) | Matcher::Not(_) => MatchHint::Any,
         }
     }
 
@@ -170,7 +170,7 @@ impl Matcher {
                 yaml(expected).map(|expected| index::leaves(&expected, SHOWN)).unwrap_or_default()
             }
             Matcher::MapKey(_) => match self.hint(right) {
-                Hint::Key(leaf) => vec![leaf],
+                MatchHint::Key(leaf) => vec![leaf],
                 _ => Vec::new(),
             },
             Matcher::And(all) => {

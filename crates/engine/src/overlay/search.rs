@@ -7,7 +7,7 @@ use ytterby_starlark::{Eval, Value};
 use super::expects::{Expects, unknown_argument};
 use super::index::{Index, Leaf};
 use super::left::{ItemKind, Left};
-use super::matcher::{self, Hint, Matcher};
+use super::matcher::{self, MatchHint, Matcher};
 use super::values::cleaned;
 use crate::annotation::Ann;
 use crate::args::go_type;
@@ -192,21 +192,21 @@ fn by_matcher<L: Left>(
     right: &Node,
 ) -> Result<MatchingSlots, Failure> {
     let candidates = match matcher.hint(right) {
-        Hint::Number(number) if L::KIND != ItemKind::MapItem => {
+        MatchHint::Number(number) if L::KIND != ItemKind::MapItem => {
             return Ok(usize::try_from(number).ok().and_then(|number| left.nth(number)).into());
         }
-        Hint::Leaves(lists) => with_index(left, |index, left| {
+        MatchHint::Leaves(lists) => with_index(left, |index, left| {
             let mut slots = Vec::new();
             // All paths are looked up, so that the next search finds their tables.
             let found: Vec<bool> = lists.iter().map(|leaves| rarest(index, left, leaves, &mut slots)).collect();
             found.into_iter().all(|found| found).then_some(slots)
         }),
-        Hint::Key(leaf) => with_index(left, |index, left| match index.candidates(&leaf, left.values()) {
+        MatchHint::Key(leaf) => with_index(left, |index, left| match index.candidates(&leaf, left.values()) {
             Some((slots, 0)) => Some(slots.to_vec()),
             // Items without the key are an error; the scan item by item creates its message.
             _ => None,
         }),
-        Hint::Number(_) | Hint::Any => None,
+        MatchHint::Number(_) | MatchHint::Any => None,
     };
     let prepared = matcher.prepared();
     let Some(candidates) = candidates else {

@@ -31,7 +31,7 @@ use crate::record::{History, LibraryCall, Replaced};
 use crate::run::Run;
 use crate::schema::check::CheckContext;
 use crate::schema::{Presence, Slot, Type, redact};
-use crate::validate::{Spot, verdicts};
+use crate::validate::{CheckedValue, verdicts};
 use chain::Link;
 use experiment::{Candidate, Rendering};
 use nodes::ComparedDocument;
@@ -390,7 +390,8 @@ impl Explainer {
         let Some(rules) = &slot.rules else { return verdict };
         let parent: Path = path.steps()[..path.steps().len().saturating_sub(1)].iter().cloned().collect();
         let parent = (!path.is_document()).then(|| nodes::at(&root, &parent)).flatten().map(|found| found.value);
-        let spot = Spot { value: found.value, parent, way: &Way::Document, pos: found.place, secret: slot.secret };
+        let spot =
+            CheckedValue { value: found.value, parent, way: &Way::Document, pos: found.place, secret: slot.secret };
         let each = verdicts(rules, &mut self.eval, &session.run, &spot, &root.value);
         verdict.extend(each.into_iter().map(|(id, text, ok)| RuleVerdict { id: id.name(), text, ok }));
         verdict

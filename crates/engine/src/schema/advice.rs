@@ -5,7 +5,7 @@
 //! value is quoted from its source only if the source contains exactly that value, and never if it
 //! is secret.
 
-use ytterby_diag::{Edit, Form, Help, Origin, Part, Pos, Safety};
+use ytterby_diag::{Edit, Help, Origin, Part, Pos, Safety, ValueForm};
 use ytterby_text::{Str, spelling};
 
 use super::{ScalarType, Slot, Type};
@@ -30,13 +30,13 @@ pub(super) fn advice(run: &Run, misfit: Misfit<'_>, slot: &Slot) -> Option<Help>
     let given = source.as_ref().filter(|source| !source.is_nameless()).map(|source| source.origin());
     let written = || if misfit.is_secret { None } else { as_written(run, misfit.pos, scalar) };
     match given {
-        Some(Origin::Flag(Form::Text) | Origin::Variable(Form::Text)) => {
+        Some(Origin::Flag(ValueForm::Text) | Origin::Variable(ValueForm::Text)) => {
             let helps =
                 !run.options.coerce_values && matches!(scalar, Scalar::Str(text) if coerced(text, slot).is_some());
             let text = "with --data-value-coerce, strings of flags and variables are read as what the schema wants";
             return helps.then(|| text.into());
         }
-        Some(Origin::Flag(Form::Content)) => {
+        Some(Origin::Flag(ValueForm::Content)) => {
             return Some("the content of a file is a string; to give another type, use --data-value-yaml".into());
         }
         _ => {}
@@ -147,8 +147,8 @@ fn about_null(misfit: Misfit<'_>, slot: &Slot, written: Option<&str>) -> String 
 
 fn about_strings(scalar: &Scalar, written: Option<&str>, given: Option<Origin>) -> String {
     match given {
-        Some(Origin::Flag(Form::Yaml)) => return "to give a string, use --data-value".to_owned(),
-        Some(Origin::Variable(Form::Yaml)) => return "to give a string, use --data-values-env".to_owned(),
+        Some(Origin::Flag(ValueForm::Yaml)) => return "to give a string, use --data-value".to_owned(),
+        Some(Origin::Variable(ValueForm::Yaml)) => return "to give a string, use --data-values-env".to_owned(),
         _ => {}
     }
     let quoted = written.map(|text| format!("\"{text}\""));

@@ -8,8 +8,8 @@
 use std::rc::Rc;
 
 use ytterby_diag::{
-    By, Edit, Exhibit, Failure, Form, Help, Id, Origin as DiagOrigin, Part, Pos, REDACTED, Safety,
-    SchemaBlock as Block, Text,
+    By, Edit, Exhibit, Failure, Help, Id, Origin as DiagOrigin, Part, Pos, REDACTED, Safety, SchemaBlock as Block,
+    Text, ValueForm,
 };
 use ytterby_starlark::Eval;
 use ytterby_text::{budget, gofloat, quote, spelling};
@@ -318,7 +318,7 @@ fn undeclared(run: &Run, item: &MapItem, place: ValueLocation<'_>, ty: &MapType)
     let names = ty.names();
     let key = key_text(&item.key).into_owned();
     let patterns = ty.patterns.iter().filter_map(|item| match &item.presence {
-        Presence::Pattern(rule) => rule.allowed.as_ref().map(super::Allowed::text),
+        Presence::Pattern(rule) => rule.allowed.as_ref().map(super::AllowedKeys::text),
         _ => None,
     });
     let all: Vec<String> = names.iter().take(LISTED + 1).cloned().chain(patterns).collect();
@@ -368,8 +368,8 @@ fn undeclared(run: &Run, item: &MapItem, place: ValueLocation<'_>, ty: &MapType)
 fn takes_text(ty: &MapType, key: &str) -> bool {
     let takes = |item: &MapItemType| match &item.presence {
         Presence::Pattern(rule) => match &rule.allowed {
-            Some(super::Allowed::Any) => true,
-            Some(super::Allowed::Matching(regexp, _)) => regexp.is_match(&ytterby_text::Str::from(key)),
+            Some(super::AllowedKeys::Any) => true,
+            Some(super::AllowedKeys::Matching(regexp, _)) => regexp.is_match(&ytterby_text::Str::from(key)),
             _ => false,
         },
         _ => false,
@@ -419,7 +419,8 @@ fn exhibit(run: &Run, node: &Node, place: ValueLocation<'_>) -> Exhibit {
         });
     }
     let Some(source) = run.sources.get(place.pos.file) else { return Exhibit::Line };
-    let is_yaml_flag = matches!(source.origin(), DiagOrigin::Flag(Form::Yaml) | DiagOrigin::Variable(Form::Yaml));
+    let is_yaml_flag =
+        matches!(source.origin(), DiagOrigin::Flag(ValueForm::Yaml) | DiagOrigin::Variable(ValueForm::Yaml));
     if !matches!(node, Node::Scalar(_)) && is_yaml_flag && !source.is_nameless() {
         return Exhibit::FlagCollection;
     }

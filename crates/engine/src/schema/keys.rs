@@ -20,14 +20,14 @@ use ytterby_regexp::Regexp;
 /// A rule about the keys of a map.
 #[derive(Debug)]
 pub(crate) struct KeyRule {
-    pub allowed: Option<Allowed>,
+    pub allowed: Option<AllowedKeys>,
     pub expects: Expects,
     /// The position of the annotation.
     pub pos: Pos,
 }
 
 /// Which keys a pattern accepts.
-pub(crate) enum Allowed {
+pub(crate) enum AllowedKeys {
     /// Every string.
     Any,
     /// Those that the regular expression matches as a whole; with its text.
@@ -45,7 +45,7 @@ pub(crate) enum Expects {
     AnyOf(Vec<Expects>),
 }
 
-impl fmt::Debug for Allowed {
+impl fmt::Debug for AllowedKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text())
     }
@@ -96,34 +96,34 @@ impl Presence {
     }
 }
 
-impl Allowed {
+impl AllowedKeys {
     /// A description of the keys: `a key matching "x-.*"`.
     pub fn keys(&self) -> String {
         match self {
-            Allowed::Any => "any key".to_owned(),
-            Allowed::Matching(_, text) => format!("a key matching {}", Value::Str(text.clone()).repr()),
-            Allowed::Function(function) => format!("a key accepted by {}", function.name),
+            AllowedKeys::Any => "any key".to_owned(),
+            AllowedKeys::Matching(_, text) => format!("a key matching {}", Value::Str(text.clone()).repr()),
+            AllowedKeys::Function(function) => format!("a key accepted by {}", function.name),
         }
     }
 
     /// A CEL condition that is true if the key in the variable matches.
     pub fn cel(&self, variable: &str) -> Option<String> {
         match self {
-            Allowed::Any => Some("true".to_owned()),
-            Allowed::Matching(_, text) => {
+            AllowedKeys::Any => Some("true".to_owned()),
+            AllowedKeys::Matching(_, text) => {
                 let pattern = Node::str(format!("^(?:{})$", text.as_str()?));
                 Some(format!("{variable}.matches({})", cel_literal(&pattern)))
             }
-            Allowed::Function(_) => None,
+            AllowedKeys::Function(_) => None,
         }
     }
 
     /// The text in lists of expected keys.
     pub fn text(&self) -> String {
         match self {
-            Allowed::Any => "/.*/".to_owned(),
-            Allowed::Matching(_, text) => format!("/{text}/"),
-            Allowed::Function(function) => format!("({})", function.name),
+            AllowedKeys::Any => "/.*/".to_owned(),
+            AllowedKeys::Matching(_, text) => format!("/{text}/"),
+            AllowedKeys::Function(function) => format!("({})", function.name),
         }
     }
 }
@@ -229,10 +229,10 @@ impl KeyRule {
     pub fn accepts(&self, eval: &mut Eval, key: &Scalar, written: &Scalar) -> Result<bool, Error> {
         match (&self.allowed, key) {
             (None, _) => Ok(false),
-            (Some(Allowed::Any), key) => Ok(key.as_str().is_some()),
-            (Some(Allowed::Matching(regexp, _)), Scalar::Str(text)) => Ok(regexp.is_match(text)),
-            (Some(Allowed::Matching(..)), _) => Ok(false),
-            (Some(Allowed::Function(function)), key) => {
+            (Some(AllowedKeys::Any), key) => Ok(key.as_str().is_some()),
+            (Some(AllowedKeys::Matching(regexp, _)), Scalar::Str(text)) => Ok(regexp.is_match(text)),
+            (Some(AllowedKeys::Matching(..)), _) => Ok(false),
+            (Some(AllowedKeys::Function(function)), key) => {
                 let both = [scalar_to_value(key), scalar_to_value(written)];
                 let takes_one = matches!(&function.value, Value::Function(f) if f.max_positional() == Some(1));
                 match eval.call(&function.value, if takes_one { &both[..1] } else { &both }, &[])? {
@@ -271,7 +271,7 @@ pub(crate) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Option<KeyR
         (None, Some((name, _))) => Err(unknown(&format!("{name}="), "no arguments")),
     };
     if ann.name == "schema/any-key" {
-        return bare(KeyRule { allowed: Some(Allowed::Any), expects: Expects::AtLeast(0), pos: ann.pos });
+        return bare(KeyRule { allowed: Some(AllowedKeys::Any), expects: Expects::AtLeast(0), pos: ann.pos });
     }
     if ann.name == "schema/key-may-be-present" {
         return bare(KeyRule { allowed: None, expects: either_way(), pos: ann.pos });
@@ -327,22 +327,22 @@ fn either_way() -> Expects {
     Expects::AnyOf(vec![Expects::Exactly(0), Expects::Exactly(1)])
 }
 
-fn read_allowed(run: &Run, ann: &Annotation, node: Pos, value: &Value) -> Result<Allowed, Failure> {
+fn read_allowed(run: &Run, ann: &Annotation, node: Pos, value: &Value) -> Result<AllowedKeys, Failure> {
     match value {
-        Value::Str(text) if *text == "any" => Ok(Allowed::Any),
+        Value::Str(text) if *text == "any" => Ok(AllowedKeys::Any),
         Value::Str(text) => {
             let whole = format!("^(?:{text})$");
             // The text itself must be a valid regular expression; a stray `)` could be valid in the
             // whole.
             let compiled = Regexp::new(text.as_bytes()).and_then(|_| Regexp::new(whole.as_bytes()));
-            compiled.map(|regexp| Allowed::Matching(regexp, text.clone())).map_err(|problem| {
+            compiled.map(|regexp| AllowedKeys::Matching(regexp, text.clone())).map_err(|problem| {
                 let title = "Invalid schema - allowed= is not a valid regular expression";
                 Block::at(node, placed(problem.to_string(), "by", ann.pos), "a regular expression (RE2)")
                     .annotation(ann.pos)
                     .under(title)
             })
         }
-        function if function.is_callable() => Ok(Allowed::Function(KeyFunction::new(function, run))),
+        function if function.is_callable() => Ok(AllowedKeys::Function(KeyFunction::new(function, run))),
         other => {
             let title = "Invalid schema - wrong allowed= in @schema/key";
             let expected = "\"any\", a regular expression or a function";

@@ -23,7 +23,7 @@ use ytterby_text::Str;
 pub(crate) use advice::coerced;
 pub(crate) use compile::{DocumentRole, compile, distribute_defaults_for_strings, samples};
 pub(crate) use docs::{DEPRECATED, Docs, Example, Remark};
-pub(crate) use keys::{Allowed, KeyRule};
+pub(crate) use keys::{AllowedKeys, KeyRule};
 pub(crate) use secrets::{hide_lines_naming, redact, redact_misfit, secret_names};
 pub(crate) use shapes::{Combination, Shapes};
 

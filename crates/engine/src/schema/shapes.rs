@@ -238,7 +238,7 @@ fn shape_in_words(slot: &Slot) -> String {
     let Type::Map(map) = &slot.ty else { return format!("{}{null}", slot.ty.name_besides_null()) };
     let items = map.all_items().filter(|item| !matches!(item.presence, Presence::Removed(_)));
     let named = items.map(|item| match (&item.presence, &item.slot.required) {
-        (Presence::Pattern(rule), _) => rule.allowed.as_ref().map(super::Allowed::keys).unwrap_or_default(),
+        (Presence::Pattern(rule), _) => rule.allowed.as_ref().map(super::AllowedKeys::keys).unwrap_or_default(),
         (_, Some(_)) => format!("{} (required)", key_text(&item.key)),
         (_, None) => key_text(&item.key).into_owned(),
     });

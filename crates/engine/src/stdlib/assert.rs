@@ -13,7 +13,7 @@ use crate::node::{self, Fragment, FragmentData};
 use crate::path::Way;
 use crate::run::Run;
 use crate::validate::rules::{self, RuleRow, Subject, Takes};
-use crate::validate::{Assertion, Checked, Checker, Rules, Spot, failure_of, judge, output};
+use crate::validate::{Assertion, CheckedValue, Checker, DocumentKind, Rules, failure_of, judge, output};
 
 /// The module.
 pub(super) fn module() -> Module {
@@ -189,8 +189,8 @@ fn validate(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let node = node::node_from_value(&value).map_err(Error::new)?;
     let key_text = key.to_str();
     let way = Way::Name(&key_text);
-    let mut checker = Checker::new(eval, &run, None, Checked::Values);
-    let spot = Spot { value: &node, parent: None, way: &way, pos, secret: false };
+    let mut checker = Checker::new(eval, &run, None, DocumentKind::Values);
+    let spot = CheckedValue { value: &node, parent: None, way: &way, pos, secret: false };
     checker.check(&rules, &spot)?;
     told(checker.blocks)
 }

@@ -25,13 +25,13 @@ fn apply(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let (run, schema, value) = read(eval, &args)?;
     let checked = checked(eval, &run, &schema, value)?;
     match checked {
-        Checked::Fits(node) => Ok(node::to_value(&node)),
-        Checked::WrongTypes(blocks) => {
+        SchemaCheck::Fits(node) => Ok(node::to_value(&node)),
+        SchemaCheck::WrongTypes(blocks) => {
             let title = "One or more data values were invalid".to_owned();
             let failure = Failure::of(Cause::Schema(SchemaReport { title, blocks }));
             Err(failure.in_stage(CHECKING).into())
         }
-        Checked::Violates(blocks) => Err(Failure::of(Cause::Violations(blocks)).in_stage(CHECKING).into()),
+        SchemaCheck::Violates(blocks) => Err(Failure::of(Cause::Violations(blocks)).in_stage(CHECKING).into()),
     }
 }
 
@@ -40,9 +40,9 @@ fn check(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let (run, schema, value) = read(eval, &args)?;
     let checked = checked(eval, &run, &schema, value)?;
     let lines: Vec<String> = match checked {
-        Checked::Fits(_) => Vec::new(),
-        Checked::WrongTypes(blocks) => blocks.iter().map(|block| line_of_block(&run, block)).collect(),
-        Checked::Violates(blocks) => blocks.iter().flat_map(|block| lines_of_violations(&run, block)).collect(),
+        SchemaCheck::Fits(_) => Vec::new(),
+        SchemaCheck::WrongTypes(blocks) => blocks.iter().map(|block| line_of_block(&run, block)).collect(),
+        SchemaCheck::Violates(blocks) => blocks.iter().flat_map(|block| lines_of_violations(&run, block)).collect(),
     };
     Ok(Value::list(lines.into_iter().map(Value::str).collect()))
 }
@@ -75,7 +75,7 @@ fn lines_of_violations(run: &Run, block: &ViolationBlock) -> Vec<String> {
     block.violations.iter().map(line).collect()
 }
 
-enum Checked {
+enum SchemaCheck {
     Fits(Node),
     WrongTypes(Vec<Block>),
     Violates(Vec<ViolationBlock>),
@@ -100,19 +100,19 @@ fn read(eval: &mut Eval, args: &Args<'_>) -> Result<(std::rc::Rc<Run>, Schema, E
 }
 
 /// The value merged over the defaults, checked and validated.
-fn checked(eval: &mut Eval, run: &Run, schema: &Schema, value: Envelope) -> Result<Checked, Failure> {
+fn checked(eval: &mut Eval, run: &Run, schema: &Schema, value: Envelope) -> Result<SchemaCheck, Failure> {
     let mut doc = match try_merge(&mut CheckContext { eval, run }, schema, schema.defaults(), &value)? {
         MergeResult::Merged(doc) => doc,
         MergeResult::Wrong(mut blocks) => {
             // The whole value is in the line of the call.
             let without_line = blocks.iter_mut().filter(|block| block.exhibit == Exhibit::EmptyLine);
             without_line.for_each(|block| block.exhibit = Exhibit::Line);
-            return Ok(Checked::WrongTypes(blocks));
+            return Ok(SchemaCheck::WrongTypes(blocks));
         }
     };
     let misshapen = rules::resolve_shapes(eval, run, &mut doc, schema, Mode::Rules)?;
     schema.keep_secrets(run, &doc.value);
     let mistyped = rules::Mistyped::default();
     let blocks = rules::check(eval, run, &doc, Some(schema), &misshapen, &mistyped, rules::Whose::Other)?;
-    Ok(if blocks.is_empty() { Checked::Fits(doc.value) } else { Checked::Violates(blocks) })
+    Ok(if blocks.is_empty() { SchemaCheck::Fits(doc.value) } else { SchemaCheck::Violates(blocks) })
 }

@@ -22,7 +22,7 @@ pub(crate) struct ProgramWriter<'a> {
     pub file: FileId,
     pub table: NodeTable,
     pub lines: Listing,
-    code: Vec<Line<'a>>,
+    code: Vec<ProgramLine<'a>>,
     last: Option<Pos>,
     /// The number of nodes that the reference would have counted so far.
     shown_tags: u32,
@@ -30,7 +30,7 @@ pub(crate) struct ProgramWriter<'a> {
     inside: Option<Pos>,
 }
 
-enum Line<'a> {
+enum ProgramLine<'a> {
     Code(Cow<'a, str>, Pos),
     Op { op: u32, dialect: u8, args: OperationArgs<'a>, at: Pos },
 }
@@ -60,13 +60,13 @@ impl<'a> ProgramWriter<'a> {
     pub fn code(&mut self, text: impl Into<Cow<'a, str>>, at: Pos) {
         charge_line();
         self.mark(at);
-        self.code.push(Line::Code(text.into(), at));
+        self.code.push(ProgramLine::Code(text.into(), at));
     }
 
     /// A line of code that the reference generates.
     pub fn generated_code(&mut self, text: &'static str) {
         let at = self.generated(text);
-        self.code.push(Line::Code(text.into(), at));
+        self.code.push(ProgramLine::Code(text.into(), at));
     }
 
     /// An operation with a position in the source.
@@ -74,7 +74,7 @@ impl<'a> ProgramWriter<'a> {
         charge_line();
         self.mark(at);
         let op = self.table.add_op(op);
-        self.code.push(Line::Op { op, dialect, args, at });
+        self.code.push(ProgramLine::Op { op, dialect, args, at });
     }
 
     /// Makes the last operation do more, at the same position. Returns false if it is another one.
@@ -88,7 +88,7 @@ impl<'a> ProgramWriter<'a> {
         charge_line();
         let at = self.generated(format!("{GENERATED}{text}"));
         let op = self.table.add_op(op);
-        self.code.push(Line::Op { op, dialect, args: OperationArgs::None, at });
+        self.code.push(ProgramLine::Op { op, dialect, args: OperationArgs::None, at });
     }
 
     /// Counts nodes as the reference does, and returns the number of the last one.
@@ -107,7 +107,7 @@ impl<'a> ProgramWriter<'a> {
 
     /// The pieces to compile.
     pub fn pieces(&self) -> Vec<ProgramPiece<'_>> {
-        self.code.iter().map(Line::piece).collect()
+        self.code.iter().map(ProgramLine::piece).collect()
     }
 
     fn mark(&mut self, at: Pos) {
@@ -127,11 +127,11 @@ fn charge_line() {
     budget::or_unwind(budget::memory(BYTES).and_then(|()| budget::work(1)));
 }
 
-impl Line<'_> {
+impl ProgramLine<'_> {
     fn piece(&self) -> ProgramPiece<'_> {
         match self {
-            Line::Code(text, at) => ProgramPiece::Code { text: text.as_bytes(), at: *at },
-            Line::Op { op, dialect, args, at } => {
+            ProgramLine::Code(text, at) => ProgramPiece::Code { text: text.as_bytes(), at: *at },
+            ProgramLine::Op { op, dialect, args, at } => {
                 let args = match args {
                     OperationArgs::None => OpArgs::None,
                     OperationArgs::Expr(content) => OpArgs::Expr { text: content.text.as_bytes(), at: content.at },

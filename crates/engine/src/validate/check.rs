@@ -28,7 +28,7 @@ pub(crate) struct Checker<'a> {
     pub run: &'a Run,
     /// `ctx.root`.
     pub root: Option<&'a Node>,
-    pub checked: Checked,
+    pub checked: DocumentKind,
     /// Added after every path: ` (document 0 at config.yml:1)`.
     pub suffix: Text,
     /// The data values that templates read, if violations should contain them.
@@ -39,7 +39,7 @@ pub(crate) struct Checker<'a> {
 
 /// The kind of document that is checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Checked {
+pub(crate) enum DocumentKind {
     /// Data values, or values that code checks.
     Values,
     /// Output documents.
@@ -48,7 +48,7 @@ pub(crate) enum Checked {
 
 /// A value and its position.
 #[derive(Clone, Copy)]
-pub(crate) struct Spot<'a> {
+pub(crate) struct CheckedValue<'a> {
     pub value: &'a Node,
     /// `ctx.parent`.
     pub parent: Option<&'a Node>,
@@ -59,12 +59,12 @@ pub(crate) struct Spot<'a> {
 }
 
 impl<'a> Checker<'a> {
-    pub fn new(eval: &'a mut Eval, run: &'a Run, root: Option<&'a Node>, checked: Checked) -> Checker<'a> {
+    pub fn new(eval: &'a mut Eval, run: &'a Run, root: Option<&'a Node>, checked: DocumentKind) -> Checker<'a> {
         Checker { eval, run, root, checked, suffix: Text::default(), values: None, blocks: Vec::new() }
     }
 
     /// Checks a value; violations are added to `blocks`. An error ends the whole check.
-    pub fn check(&mut self, rules: &Rules, spot: &Spot<'_>) -> Result<(), Failure> {
+    pub fn check(&mut self, rules: &Rules, spot: &CheckedValue<'_>) -> Result<(), Failure> {
         if spot.value.is_null() && !rules.not_null {
             return Ok(());
         }
@@ -120,7 +120,7 @@ impl<'a> Checker<'a> {
     fn violation(&self, rule: &Rule, found: &str) -> Violation {
         budget::or_unwind(budget::text(VIOLATION + rule.must_be.len() + found.len()));
         Violation {
-            id: if self.checked == Checked::Output { Id::OUTPUT_RULE } else { rule.id },
+            id: if self.checked == DocumentKind::Output { Id::OUTPUT_RULE } else { rule.id },
             must_be: rule.must_be.clone().into(),
             found: found.to_owned().into(),
             message: None,
@@ -132,7 +132,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether `when=` is true.
-    fn applies(&mut self, when: &Value, rules: &Rules, spot: &Spot<'_>) -> Result<bool, Failure> {
+    fn applies(&mut self, when: &Value, rules: &Rules, spot: &CheckedValue<'_>) -> Result<bool, Failure> {
         let context = ValueContext { parent: spot.parent, root: self.root };
         let value = to_value(spot.value);
         let by = rules.rules.first().map_or(Pos::UNKNOWN, |rule| rule.pos);
@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
         &mut self,
         rule: &Rule,
         custom: &Custom,
-        spot: &Spot<'_>,
+        spot: &CheckedValue<'_>,
         violations: &mut Vec<Violation>,
         below: &mut Vec<ViolationBlock>,
     ) -> Result<(), Failure> {
@@ -194,13 +194,13 @@ impl<'a> Checker<'a> {
     }
 
     /// The failure for a rule that was stopped: by a limit, or because the host cancelled it.
-    fn stopped(&self, error: &Error, rule: &Rule, spot: &Spot<'_>) -> Failure {
+    fn stopped(&self, error: &Error, rule: &Rule, spot: &CheckedValue<'_>) -> Failure {
         let text = Text::new(format!("Evaluating rule '{}': ", rule.must_be)).join(self.told(error));
         self.broken(id_of(error), spot, rule.pos, text)
     }
 
     /// The failure for rules that cannot be evaluated; it ends the whole check.
-    fn broken(&self, id: Id, spot: &Spot<'_>, by: Pos, text: Text) -> Failure {
+    fn broken(&self, id: Id, spot: &CheckedValue<'_>, by: Pos, text: Text) -> Failure {
         let path = match spot.way {
             Way::Name(name) => (*name).to_owned(),
             way => way.path().to_string(),
@@ -237,7 +237,7 @@ fn id_of(error: &Error) -> Id {
 }
 
 /// The message of a rule with a custom message.
-fn own_message(rule: &Rule, spot: &Spot<'_>, failure: &str) -> Option<Text> {
+fn own_message(rule: &Rule, spot: &CheckedValue<'_>, failure: &str) -> Option<Text> {
     let template = rule.message.as_ref()?;
     let value = match spot.secret {
         true => REDACTED.to_owned(),

@@ -19,7 +19,7 @@ pub(crate) const BUDGET: CallLimits = CallLimits { steps: 50_000_000, memory: 1 
 #[derive(Debug)]
 pub(crate) struct Custom {
     function: Value,
-    form: Form,
+    form: RuleForm,
     /// Whether it is called with `(value, ctx)`.
     takes_context: bool,
     /// Whether results other than `True` and `False` have a meaning.
@@ -28,7 +28,7 @@ pub(crate) struct Custom {
 
 /// The syntax of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub(crate) enum RuleForm {
     /// `function`
     Bare,
     /// `(description, function)`
@@ -68,7 +68,7 @@ impl ValueContext<'_> {
 }
 
 impl Custom {
-    pub fn new(function: Value, form: Form, beyond_ytt: bool) -> Custom {
+    pub fn new(function: Value, form: RuleForm, beyond_ytt: bool) -> Custom {
         let takes_context = match &function {
             Value::Function(function) => beyond_ytt && function.required_params() == 2,
             _ => false,
@@ -130,7 +130,7 @@ impl Custom {
         let without_text = || Validity::Invalid { found: String::new(), failure: self.returned(result), advice };
         match result {
             Value::Bool(true) => Validity::Valid,
-            Value::None if !matches!(self.form, Form::Pair) => Validity::Valid,
+            Value::None if !matches!(self.form, RuleForm::Pair) => Validity::Valid,
             Value::Tuple(tuple) if self.beyond_ytt => {
                 let parts: Vec<&Value> = tuple.iter().collect();
                 match parts[..] {

@@ -27,7 +27,7 @@ use ytterby_starlark::{Eval, Value};
 use ytterby_text::Str;
 
 pub(crate) use assertion::{Assertion, judge};
-pub(crate) use check::{Checked, Checker, Spot};
+pub(crate) use check::{CheckedValue, Checker, DocumentKind};
 pub(crate) use read::describe;
 
 use crate::node::Node;
@@ -80,10 +80,10 @@ pub(crate) fn verdicts(
     rules: &Rules,
     eval: &mut Eval,
     run: &Run,
-    spot: &Spot<'_>,
+    spot: &CheckedValue<'_>,
     root: &Node,
 ) -> Vec<(Id, String, bool)> {
-    let mut checker = Checker::new(eval, run, Some(root), Checked::Values);
+    let mut checker = Checker::new(eval, run, Some(root), DocumentKind::Values);
     let outcome = checker.check(rules, spot);
     let broken: Vec<&ytterby_diag::Violation> = checker.blocks.iter().flat_map(|block| &block.violations).collect();
     let holds = |rule: &Rule| {

@@ -9,8 +9,8 @@ use std::rc::Rc;
 use ytterby_diag::{Failure, Id, Path, Text, ViolationBlock};
 use ytterby_starlark::Eval;
 
-use super::Checked;
-use super::{Checker, Rules, Spot, failure_of};
+use super::DocumentKind;
+use super::{CheckedValue, Checker, Rules, failure_of};
 use crate::annotation::Ann;
 use crate::causes::{self, FindCauses};
 use crate::node::{Annotated, Document, DocumentSet, MAX_NODES, Node};
@@ -39,7 +39,7 @@ pub(crate) fn check<'d>(
             let text = format!("a document of more than {MAX_NODES} nodes cannot be checked (");
             return Err(Failure::new(Id::LIMIT_OUTPUT, Text::new(text).at(doc.pos).then(")")).in_stage(STAGE));
         }
-        let mut checker = Checker::new(eval, run, Some(&doc.value), Checked::Output);
+        let mut checker = Checker::new(eval, run, Some(&doc.value), DocumentKind::Output);
         checker.suffix = Text::new(format!(" (document {index} at ")).at(doc.pos).then(")");
         checker.values = Some(values);
         checker.blocks = blocks;
@@ -86,14 +86,14 @@ const STAGE: &str = "Validating output documents";
 
 /// Checks every `@assert/validate` on a node and its descendants (`assert.valid()`).
 pub(crate) fn check_node(eval: &mut Eval, run: &Run, node: &Node) -> Result<Vec<ViolationBlock>, Failure> {
-    let mut checker = Checker::new(eval, run, Some(node), Checked::Values);
+    let mut checker = Checker::new(eval, run, Some(node), DocumentKind::Values);
     below(&mut checker, node, &Way::Document)?;
     Ok(checker.blocks)
 }
 
 /// The same for a document.
 pub(crate) fn check_document(eval: &mut Eval, run: &Run, doc: &Document) -> Result<Vec<ViolationBlock>, Failure> {
-    let mut checker = Checker::new(eval, run, Some(&doc.value), Checked::Values);
+    let mut checker = Checker::new(eval, run, Some(&doc.value), DocumentKind::Values);
     annotated(&mut checker, doc, None, &Way::Document)?;
     below(&mut checker, &doc.value, &Way::Document)?;
     Ok(checker.blocks)
@@ -144,7 +144,7 @@ fn annotated(
 ) -> Result<(), Failure> {
     for annotation in item.annotations().iter().filter(|annotation| annotation.ann == Some(Ann::AssertValidate)) {
         let rules = Rules::from_annotation(annotation, checker.run)?;
-        let spot = Spot { value: item.value(), parent, way, pos: item.pos(), secret: false };
+        let spot = CheckedValue { value: item.value(), parent, way, pos: item.pos(), secret: false };
         checker.check(&rules, &spot)?;
     }
     Ok(())

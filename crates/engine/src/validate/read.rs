@@ -9,7 +9,7 @@ use ytterby_diag::{Argument, Diagnostic, Failure, Help, Id, Part, Pos, Text};
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
-use super::custom::{Custom, Form};
+use super::custom::{Custom, RuleForm};
 use super::message::MessageTemplate;
 use super::rules::{self, BadArgument, NamedRule, RuleRow, Subject};
 use super::{Assertion, Check, Rule, Rules, formats};
@@ -209,8 +209,8 @@ impl Reader<'_> {
         };
         let parts: Vec<&Value> = tuple.iter().collect();
         let (name, form, message) = match parts[..] {
-            [_, _] => ("2-tuple", Form::Pair, None),
-            [_, _, message] if beyond_ytt => ("3-tuple", Form::Triple, Some(self.template(message)?)),
+            [_, _] => ("2-tuple", RuleForm::Pair, None),
+            [_, _, message] if beyond_ytt => ("3-tuple", RuleForm::Triple, Some(self.template(message)?)),
             _ => return Err(self.by(format!("expected 2-tuple, but found tuple with length {}", parts.len()))),
         };
         let Value::Str(description) = parts[0] else {
@@ -242,7 +242,7 @@ impl Reader<'_> {
             _ => return None,
         };
         let must_be = describe(&function, self.run);
-        let check = Check::Custom(Custom::new(function, Form::Bare, true));
+        let check = Check::Custom(Custom::new(function, RuleForm::Bare, true));
         Some(Rule { must_be, check, message: None, id: Id::RULE_CUSTOM, pos: self.pos, part: self.part.clone() })
     }
 

@@ -27,9 +27,9 @@ fn report(compat: Compat, kwargs: &[(&str, Value)], value: &str) -> String {
         Err(failure) => return failure.to_string(),
     };
     let (mut eval, value) = (run.new_eval(), yaml(value));
-    let mut checker = Checker::new(&mut eval, &run, None, Checked::Values);
+    let mut checker = Checker::new(&mut eval, &run, None, DocumentKind::Values);
     let way = Way::Name("v");
-    let spot = Spot { value: &value, parent: None, way: &way, pos: Pos::UNKNOWN, secret: false };
+    let spot = CheckedValue { value: &value, parent: None, way: &way, pos: Pos::UNKNOWN, secret: false };
     checker.check(&rules, &spot).expect("no rule stops the check");
     Failure::of(Cause::Violations(checker.blocks)).to_string()
 }

@@ -21,7 +21,7 @@ use crate::run::Run;
 use crate::schema::check::{CheckContext, Fit, Order, fit, problems};
 use crate::schema::shapes::Matching;
 use crate::schema::{Combination, KeyRule, MapItemType, MapType, Presence, Required, Schema, Shapes, Slot, Type};
-use crate::validate::{Checked, Checker, Rules, Spot};
+use crate::validate::{CheckedValue, Checker, DocumentKind, Rules};
 
 /// By path: why a value does not match the required shapes.
 pub(crate) type Misshapen = HashMap<Path, String>;
@@ -195,8 +195,8 @@ fn holds(cx: &mut CheckContext<'_>, value: &Node, shape: &Slot, path: &Path) -> 
 fn violations(cx: &mut CheckContext<'_>, value: Node, shape: &Slot) -> Result<Vec<ViolationBlock>, Failure> {
     let doc = Document::new(value, shape.pos);
     let (misshapen, mistyped) = (Misshapen::new(), Mistyped::default());
-    let mut walk = Walk {
-        checker: Checker::new(cx.eval, cx.run, Some(&doc.value), Checked::Values),
+    let mut walk = ValueChecker {
+        checker: Checker::new(cx.eval, cx.run, Some(&doc.value), DocumentKind::Values),
         whose: Whose::Other,
         misshapen: &misshapen,
         mistyped: &mistyped,
@@ -314,8 +314,9 @@ pub(crate) fn check(
     if !has_rules && !carries_rules(doc) {
         return Ok(Vec::new());
     }
-    let checker = Checker::new(eval, run, Some(&doc.value), Checked::Values);
-    let mut walk = Walk { checker, whose, misshapen, mistyped, beyond: uses.required || uses.keys || uses.shapes };
+    let checker = Checker::new(eval, run, Some(&doc.value), DocumentKind::Values);
+    let mut walk =
+        ValueChecker { checker, whose, misshapen, mistyped, beyond: uses.required || uses.keys || uses.shapes };
     walk.item(doc, None, &Way::Document, schema.map(|schema| &schema.root), false)?;
     Ok(walk.checker.blocks)
 }
@@ -362,7 +363,7 @@ impl Whose {
     }
 }
 
-struct Walk<'a, 'm> {
+struct ValueChecker<'a, 'm> {
     checker: Checker<'a>,
     whose: Whose,
     misshapen: &'m Misshapen,
@@ -371,7 +372,7 @@ struct Walk<'a, 'm> {
     beyond: bool,
 }
 
-impl Walk<'_, '_> {
+impl ValueChecker<'_, '_> {
     fn item(
         &mut self,
         item: &dyn Annotated,
@@ -384,7 +385,7 @@ impl Walk<'_, '_> {
             return Ok(());
         }
         let secret = secret || slot.is_some_and(|slot| slot.secret);
-        let spot = Spot { value: item.value(), parent, way, pos: item.pos(), secret };
+        let spot = CheckedValue { value: item.value(), parent, way, pos: item.pos(), secret };
         if let Some(slot) = slot {
             if let Some(required) = slot.required.as_deref().filter(|_| !is_given(item)) {
                 self.missing(required, way, slot, secret);
@@ -395,7 +396,7 @@ impl Walk<'_, '_> {
                 // Rules that ytt does not have show where the value was given.
                 let given = item.meta().and_then(|meta| meta.given.last().copied());
                 let pos = given.filter(|_| rules.beyond_ytt).unwrap_or(spot.pos);
-                self.checker.check(rules, &Spot { pos, ..spot })?;
+                self.checker.check(rules, &CheckedValue { pos, ..spot })?;
             }
             if self.beyond
                 && let Type::Shapes(shapes) = &slot.ty

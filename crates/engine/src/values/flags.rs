@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use ytterby_diag::{Diagnostic, Failure, Form, Id, Origin, Part, Pos, Readers, Source, outline_of_pair, word_at};
+use ytterby_diag::{Diagnostic, Failure, Id, Origin, Part, Pos, Readers, Source, ValueForm, outline_of_pair, word_at};
 use ytterby_text::Str;
 use ytterby_yaml::ReadOptions;
 
@@ -28,7 +28,7 @@ pub(crate) fn from_flags(run: &Run) -> Result<Vec<Envelope>, Failure> {
     for file in &flags.files {
         maker.file(file, &mut found).map_err(from_file)?;
     }
-    for (prefixes, form) in [(&flags.env, Form::Text), (&flags.env_yaml, Form::Yaml)] {
+    for (prefixes, form) in [(&flags.env, ValueForm::Text), (&flags.env_yaml, ValueForm::Yaml)] {
         for prefix in prefixes {
             maker
                 .env(prefix, form, &mut found)
@@ -39,7 +39,7 @@ pub(crate) fn from_flags(run: &Run) -> Result<Vec<Envelope>, Failure> {
     for value in &flags.placed {
         found.push(maker.placed(value)?);
     }
-    for (pairs, form) in [(&flags.strings, Form::Text), (&flags.yaml, Form::Yaml)] {
+    for (pairs, form) in [(&flags.strings, ValueForm::Text), (&flags.yaml, ValueForm::Yaml)] {
         for pair in pairs {
             let made = maker.pair(pair, form);
             found.push(made.map_err(|failure| failure.doing("Extracting data value from KV"))?);
@@ -107,10 +107,10 @@ impl<'a> Maker<'a> {
     }
 
     /// `--data-values-env`, `--data-values-env-yaml`.
-    fn env(&self, prefix: &str, form: Form, found: &mut Vec<Envelope>) -> Result<(), Failure> {
+    fn env(&self, prefix: &str, form: ValueForm, found: &mut Vec<Envelope>) -> Result<(), Failure> {
         let (library, prefix) = split_library(prefix)?;
         let start = format!("{prefix}_");
-        let flag = if form == Form::Text { "data-values-env" } else { "data-values-env-yaml" };
+        let flag = if form == ValueForm::Text { "data-values-env" } else { "data-values-env-yaml" };
         for (name, text) in &self.run.options.env {
             let Some(key) = name.strip_prefix(&start) else { continue };
             let flag = format!("({flag} arg) {prefix}");
@@ -121,18 +121,18 @@ impl<'a> Maker<'a> {
             let source = Source::new(flag, pair).with_place(Some(name.as_str())).with_origin(Origin::Variable(form));
             let source = self.run.sources.add(source.with_readers(PAIRS));
             let doc = self.document(key.split(IN_VARIABLES).collect(), value, Pos::new(source, 0));
-            let input = if form == Form::Text { Input::EnvString } else { Input::Document };
+            let input = if form == ValueForm::Text { Input::EnvString } else { Input::Document };
             found.push(Envelope::addressed(doc, input, library)?.split_at(IN_VARIABLES));
         }
         Ok(())
     }
 
     /// `--data-value`, `--data-value-yaml`.
-    fn pair(&self, pair: &str, form: Form) -> Result<Envelope, Failure> {
+    fn pair(&self, pair: &str, form: ValueForm) -> Result<Envelope, Failure> {
         let (name, text) = pair.split_once('=').ok_or_else(|| no_key(pair, form))?;
         let (flag, input) = match form {
-            Form::Text | Form::Content => ("(data-value arg)", Input::String),
-            Form::Yaml => ("(data-value-yaml arg)", Input::Document),
+            ValueForm::Text | ValueForm::Content => ("(data-value arg)", Input::String),
+            ValueForm::Yaml => ("(data-value-yaml arg)", Input::Document),
         };
         let value = self
             .value(text, form, flag, Origin::Flag(form))
@@ -148,7 +148,7 @@ impl<'a> Maker<'a> {
     fn content(&self, flag: &ValueFromFile) -> Result<Envelope, Failure> {
         let bytes = flag.content.read()?;
         let name = format!("(data-value-file arg) {}={}", flag.key, flag.path);
-        let source = Source::new(name, bytes.clone()).with_origin(Origin::Flag(Form::Content));
+        let source = Source::new(name, bytes.clone()).with_origin(Origin::Flag(ValueForm::Content));
         let source = self.run.sources.add(source);
         let doc = self.document(flag.key.split(IN_FLAGS).collect(), Node::str(Str::new(&bytes)), Pos::new(source, 0));
         Ok(Envelope::addressed(doc, Input::Document, &flag.library)?.split_at(IN_FLAGS))
@@ -163,8 +163,8 @@ impl<'a> Maker<'a> {
         Ok(Envelope::addressed(doc, Input::Document, library)?.split_at(IN_FLAGS))
     }
 
-    fn value(&self, text: &str, form: Form, place: &str, origin: Origin) -> Result<Node, Failure> {
-        if form == Form::Text {
+    fn value(&self, text: &str, form: ValueForm, place: &str, origin: Origin) -> Result<Node, Failure> {
+        if form == ValueForm::Text {
             return Ok(Node::str(text));
         }
         // ytt has no name for this text.
@@ -213,13 +213,13 @@ fn not_plain(path: &str, pos: Pos) -> Failure {
 }
 
 /// The failure of a flag without a key. Its value is not shown: it may be a secret.
-fn no_key(pair: &str, form: Form) -> Failure {
+fn no_key(pair: &str, form: ValueForm) -> Failure {
     let hint = match form {
-        Form::Text | Form::Content => "--data-value takes KEY=VALUE, such as db.port=80",
-        Form::Yaml if pair.trim_start().starts_with('{') => {
+        ValueForm::Text | ValueForm::Content => "--data-value takes KEY=VALUE, such as db.port=80",
+        ValueForm::Yaml if pair.trim_start().starts_with('{') => {
             "several values at once belong into a values file; --data-values-file - reads one from standard input"
         }
-        Form::Yaml => "--data-value-yaml takes KEY=VALUE, such as db.ports=[80, 81]",
+        ValueForm::Yaml => "--data-value-yaml takes KEY=VALUE, such as db.ports=[80, 81]",
     };
     Diagnostic::error(Id::VALUES_FLAG, "Expected format key=value").help(hint).into()
 }

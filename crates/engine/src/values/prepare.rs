@@ -47,7 +47,7 @@ pub(super) fn prepare(
     let alters = uses_more || coerce || replaces_kinds || goes_on;
     let warn = uses.deprecated;
     let mut walk =
-        Walk { cx, coerce, replaces_kinds, goes_on, place: input.place(), alters, removed: Vec::new(), warn };
+        Preparation { cx, coerce, replaces_kinds, goes_on, place: input.place(), alters, removed: Vec::new(), warn };
     if replaces_kinds && differs_in_kind(&left.value, &right.value) {
         right.meta_mut().policy.replaces = true;
     }
@@ -83,7 +83,7 @@ fn differs_in_kind(below: &Node, value: &Node) -> bool {
         && !matches!(value, Node::Scalar(_))
 }
 
-struct Walk<'w, 'a> {
+struct Preparation<'w, 'a> {
     cx: &'w mut CheckContext<'a>,
     coerce: bool,
     /// Whether a value may replace one of another kind anywhere.
@@ -100,7 +100,7 @@ struct Walk<'w, 'a> {
     warn: bool,
 }
 
-impl Walk<'_, '_> {
+impl Preparation<'_, '_> {
     fn value(&mut self, left: Option<&Node>, right: &mut Node, slot: &Slot, path: &Path) -> Result<Touch, Failure> {
         match right {
             Node::Scalar(_) => Ok(Touch::Whole),

@@ -1,6 +1,6 @@
 //! Converts diagnostics of the engine to findings: ranges in files of the project, and edits.
 
-use ytterby_diag::{Diagnostic, Form, Label, Origin, PlaceNames, Safety, Sources, Step};
+use ytterby_diag::{Diagnostic, Label, Origin, PlaceNames, Safety, Sources, Step, ValueForm};
 
 use super::Variant;
 use crate::config;
@@ -170,7 +170,7 @@ fn place(
             };
             Some((file.path.clone(), range))
         }
-        Origin::Flag(Form::Text | Form::Yaml | Form::Content) => fallback(project, variant),
+        Origin::Flag(ValueForm::Text | ValueForm::Yaml | ValueForm::Content) => fallback(project, variant),
         _ => None,
     }
 }

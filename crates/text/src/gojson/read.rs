@@ -138,10 +138,10 @@ impl fmt::Display for JsonContext {
 impl fmt::Display for JsonReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problem {
-            JsonProblem::Unexpected(byte, place) => write!(f, "invalid character '{}' {place}", Shown(byte)),
+            JsonProblem::Unexpected(byte, place) => write!(f, "invalid character '{}' {place}", QuotedByte(byte)),
             JsonProblem::End(place) if place.takes_space() => f.write_str("unexpected end of JSON input"),
             JsonProblem::End(place) => write!(f, "invalid character ' ' {place}"),
-            JsonProblem::Depth(byte) => write!(f, "invalid character '{}' exceeded max depth", Shown(byte)),
+            JsonProblem::Depth(byte) => write!(f, "invalid character '{}' exceeded max depth", QuotedByte(byte)),
             JsonProblem::Exceeded => f.write_str("a limit was reached"),
         }
     }
@@ -150,9 +150,9 @@ impl fmt::Display for JsonReadError {
 impl std::error::Error for JsonReadError {}
 
 /// A byte as Go quotes it: as if it were a character.
-struct Shown(u8);
+struct QuotedByte(u8);
 
-impl fmt::Display for Shown {
+impl fmt::Display for QuotedByte {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             b'\'' => f.write_str("\\'"),
@@ -176,12 +176,12 @@ struct Reader<'a, 'b, B: Build> {
     at: usize,
     last_string: Range<usize>,
     max_depth: usize,
-    open: Vec<Open<B>>,
+    open: Vec<OpenContainer<B>>,
     build: &'b mut B,
 }
 
 /// A collection that is not closed yet, and where it begins.
-enum Open<B: Build> {
+enum OpenContainer<B: Build> {
     Array(usize, Vec<B::Value>),
     /// The members so far, and the key whose value comes next.
     Object(usize, Vec<(B::Key, B::Value)>, B::Key),
@@ -218,7 +218,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
                 if self.take(b']') {
                     return Ok(Some(self.build.array(Vec::new(), start..self.at)));
                 }
-                self.open.push(Open::Array(start, Vec::new()));
+                self.open.push(OpenContainer::Array(start, Vec::new()));
                 return Ok(None);
             }
             Some(b'{') => {
@@ -228,7 +228,7 @@ impl<'a, B: Build> Reader<'a, '_, B> {
                     return Ok(Some(self.build.object(Vec::new(), start..self.at)));
                 }
                 let key = self.key()?;
-                self.open.push(Open::Object(start, Vec::new(), key));
+                self.open.push(OpenContainer::Object(start, Vec::new(), key));
                 return Ok(None);
             }
             Some(b'"') => JsonScalar::String(self.string()?),
@@ -242,29 +242,29 @@ impl<'a, B: Build> Reader<'a, '_, B> {
     }
 
     /// Adds a value to the enclosing collection. Returns the collection if this was its last value.
-    fn append(&mut self, open: Open<B>, value: B::Value) -> Result<Option<B::Value>, JsonReadError> {
+    fn append(&mut self, open: OpenContainer<B>, value: B::Value) -> Result<Option<B::Value>, JsonReadError> {
         // The content of strings and numbers is about as long as in the text, which was charged
         // before.
         if !budget::may_go_on(size_of::<B::Value>()) {
             return Err(self.error(JsonProblem::Exceeded));
         }
         match open {
-            Open::Array(start, mut items) => {
+            OpenContainer::Array(start, mut items) => {
                 items.push(value);
                 if self.take(b']') {
                     return Ok(Some(self.build.array(items, start..self.at)));
                 }
                 self.expect(b',', JsonContext::AfterItem)?;
-                self.open.push(Open::Array(start, items));
+                self.open.push(OpenContainer::Array(start, items));
             }
-            Open::Object(start, mut members, key) => {
+            OpenContainer::Object(start, mut members, key) => {
                 members.push((key, value));
                 if self.take(b'}') {
                     return Ok(Some(self.build.object(members, start..self.at)));
                 }
                 self.expect(b',', JsonContext::AfterMember)?;
                 let key = self.key()?;
-                self.open.push(Open::Object(start, members, key));
+                self.open.push(OpenContainer::Object(start, members, key));
             }
         }
         Ok(None)

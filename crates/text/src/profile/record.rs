@@ -27,12 +27,12 @@ struct Recorder {
     last: Cost,
     profile: Profile,
     numbers: HashMap<(Option<usize>, SpanKind, Option<SourcePosition>, Str), usize>,
-    open: Vec<Open>,
+    open: Vec<OpenSpan>,
     keeps_events: bool,
 }
 
 /// An open span.
-struct Open {
+struct OpenSpan {
     span: usize,
     /// The current line of code in it.
     line: Option<SourcePosition>,
@@ -142,7 +142,7 @@ pub fn leave() {
 /// Records that functions deeper than `depth` ended with an error.
 pub fn unwind(depth: usize) {
     with(|recorder| {
-        let is_above = |open: &Open| open.depth.is_some_and(|found| found > depth);
+        let is_above = |open: &OpenSpan| open.depth.is_some_and(|found| found > depth);
         let above = recorder.open.iter().rev().take_while(|open| is_above(open)).count();
         recorder.close_to(recorder.open.len() - above);
     });
@@ -201,7 +201,7 @@ impl Recorder {
                 number
             }
         };
-        self.open.push(Open { span, line, start: self.last, depth });
+        self.open.push(OpenSpan { span, line, start: self.last, depth });
     }
 
     fn close_to(&mut self, height: usize) {

@@ -42,7 +42,7 @@ impl Parser<'_> {
     #[cold]
     pub(super) fn advised(&self, mut error: Failure) -> Failure {
         let at = error.span.start as usize;
-        let line = Line::around(self.at.text, at);
+        let line = LineSpan::around(self.at.text, at);
         if error.span.end == error.span.start {
             error.span.end = error.span.start + token_len(&self.at.text[at..line.end], error.mistake) as u32;
         }
@@ -61,7 +61,7 @@ impl Parser<'_> {
         error
     }
 
-    fn help(&self, error: &mut ReadError, line: Line) -> Option<Help> {
+    fn help(&self, error: &mut ReadError, line: LineSpan) -> Option<Help> {
         let at = error.span.start as usize;
         match error.mistake {
             Mistake::Tab => Some(self.without_tabs(line)),
@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     /// `{spec.rules[0]: x}`: inside of braces and brackets, a bracket ends a plain text.
-    fn bracket_in_text(&self, at: usize, line: Line) -> Option<Help> {
+    fn bracket_in_text(&self, at: usize, line: LineSpan) -> Option<Help> {
         let before = *self.at.text[line.start..at].last()?;
         let is_inside = !before.is_ascii_whitespace() && !b",:[{]}\"'".contains(&before);
         let is_bracket = matches!(self.at.at(at), b'[' | b'{');
@@ -100,8 +100,8 @@ impl Parser<'_> {
     }
 
     /// A key is indented below a value that is a scalar.
-    fn key_below_value(&self, error: &mut ReadError, line: Line) -> Help {
-        let above = Line::around(self.at.text, line.start.saturating_sub(1));
+    fn key_below_value(&self, error: &mut ReadError, line: LineSpan) -> Help {
+        let above = LineSpan::around(self.at.text, line.start.saturating_sub(1));
         let start = self.after_blanks(above.start);
         let len = self.at.text[start..above.end].trim_ascii_end().len() as u32;
         if above.start < line.start && len > 0 {
@@ -111,7 +111,7 @@ impl Parser<'_> {
     }
 
     /// A line that must be a key and has no `: `.
-    fn colon(&self, at: usize, line: Line) -> Option<Help> {
+    fn colon(&self, at: usize, line: LineSpan) -> Option<Help> {
         let text = &self.at.text[at..line.end];
         let colon = text.iter().position(|byte| *byte == b':').filter(|colon| !text[*colon..].starts_with(b"://"));
         match colon {
@@ -125,7 +125,7 @@ impl Parser<'_> {
     }
 
     /// A line whose indentation matches none: moves it to the nearest one.
-    fn reindented(&self, at: usize, line: Line) -> Option<Help> {
+    fn reindented(&self, at: usize, line: LineSpan) -> Option<Help> {
         let column = at - line.start;
         if self.after_blanks(line.start) != at {
             return None;
@@ -133,7 +133,7 @@ impl Parser<'_> {
         let outer = self.frames.iter().map(|frame| frame.outer_indent);
         let open = outer.chain([self.indent]).filter_map(|indent| usize::try_from(indent).ok());
         // The map that it belongs to is probably closed already.
-        let above = Line::around(self.at.text, line.start.saturating_sub(1));
+        let above = LineSpan::around(self.at.text, line.start.saturating_sub(1));
         let columns = open.chain([self.after_blanks(above.start) - above.start]);
         let meant = columns.filter(|meant| *meant != column).min_by_key(|meant| meant.abs_diff(column))?;
         let edit = Edit::replace(self.pos(line.start), Part::Bytes(column as u32), " ".repeat(meant));
@@ -142,7 +142,7 @@ impl Parser<'_> {
     }
 
     /// Replaces the tabs that indent lines from here on.
-    fn without_tabs(&self, line: Line) -> Help {
+    fn without_tabs(&self, line: LineSpan) -> Help {
         let mut edits = Vec::new();
         let mut start = line.start;
         for line in self.at.text[line.start..].split(|byte| *byte == b'\n') {
@@ -186,7 +186,7 @@ impl Parser<'_> {
     /// `[a, #comment ]`: the closing bracket is part of a comment.
     fn hidden_bracket(&self, at: usize) -> Option<Help> {
         let start = self.open_bracket(at)?;
-        let line = Line::around(self.at.text, start);
+        let line = LineSpan::around(self.at.text, start);
         let rest = &self.at.text[start..line.end];
         let begins_comment = |pair: &[u8]| pair[1] == b'#' && b" \t[{,".contains(&pair[0]);
         let comment = rest.windows(2).position(begins_comment)?;
@@ -209,7 +209,7 @@ impl Parser<'_> {
         let at = error.span.start as usize;
         let is_near = end <= at && !self.at.text[end..at].contains(&b'\n');
         if is_near {
-            let line = Line::around(self.at.text, start);
+            let line = LineSpan::around(self.at.text, start);
             let len = (line.end - start) as u32;
             error.labels.push(label(self.pos(start), len, "this string ends on the line of the error"));
         }
@@ -230,16 +230,16 @@ fn label(pos: Pos, len: u32, text: &'static str) -> Label {
 
 /// A line without its line feed.
 #[derive(Clone, Copy)]
-struct Line {
+struct LineSpan {
     start: usize,
     end: usize,
 }
 
-impl Line {
-    fn around(text: &[u8], at: usize) -> Line {
+impl LineSpan {
+    fn around(text: &[u8], at: usize) -> LineSpan {
         let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |feed| feed + 1);
         let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |len| at + len);
-        Line { start, end }
+        LineSpan { start, end }
     }
 }
 

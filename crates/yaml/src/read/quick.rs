@@ -85,7 +85,7 @@ fn quote_end(text: &[u8], start: usize, quote: u8) -> Option<usize> {
 }
 
 /// A value that ends with its line.
-struct Line {
+struct LineValue {
     /// The end of the value.
     end: usize,
     /// Where the next line begins, and its first character that is not a space.
@@ -93,16 +93,16 @@ struct Line {
     content: usize,
 }
 
-impl Line {
+impl LineValue {
     /// The line whose text ends at `end`, at a line feed.
     #[inline(always)]
-    fn ends(text: &[u8], end: usize, feed: usize) -> Line {
+    fn ends(text: &[u8], end: usize, feed: usize) -> LineValue {
         let next = feed + 1;
         let mut content = next;
         while text.get(content) == Some(&b' ') {
             content += 1;
         }
-        Line { end, next, content }
+        LineValue { end, next, content }
     }
 }
 
@@ -168,7 +168,7 @@ impl Parser<'_> {
         if text.get(self.at.pos) != Some(&b'\n') {
             return Ok(false);
         }
-        let line = Line::ends(text, self.content_end, self.at.pos);
+        let line = LineValue::ends(text, self.content_end, self.at.pos);
         let column = (line.content - line.next) as i32;
         if column <= self.indent || key_end(text, line.content).is_none() {
             return Ok(false);
@@ -209,7 +209,7 @@ impl Parser<'_> {
 
     /// The end of a plain scalar that ends with its line and does not continue on the next.
     #[inline(always)]
-    fn plain_line_end(&self, start: usize) -> Option<Line> {
+    fn plain_line_end(&self, start: usize) -> Option<LineValue> {
         let text = self.at.text;
         if class(text, start) & FIRST == 0 {
             return None;
@@ -230,7 +230,7 @@ impl Parser<'_> {
         while text[end - 1] == b' ' {
             end -= 1;
         }
-        let line = Line::ends(text, end, feed);
+        let line = LineValue::ends(text, end, feed);
         // It continues if the next line is indented deeper than the collection.
         let deeper = (line.content - line.next) as i32 > self.indent;
         if deeper || matches!(text.get(line.content), Some(b'\n' | b'\r' | b'\t' | 0x80..)) {
@@ -241,10 +241,10 @@ impl Parser<'_> {
 
     /// The end of a quoted scalar without escapes that ends with its line.
     #[inline(always)]
-    fn quoted_line(&self, start: usize, quote: u8) -> Option<Line> {
+    fn quoted_line(&self, start: usize, quote: u8) -> Option<LineValue> {
         let text = self.at.text;
         let end = quote_end(text, start, quote)?;
-        (text.get(end + 1) == Some(&b'\n')).then(|| Line::ends(text, end + 1, end + 1))
+        (text.get(end + 1) == Some(&b'\n')).then(|| LineValue::ends(text, end + 1, end + 1))
     }
 
     /// Reads a scalar between brackets that is followed by a comma or by the closing bracket.
@@ -305,7 +305,7 @@ impl Parser<'_> {
 
     /// Continues after a value, at the first character of the next line.
     #[inline(always)]
-    fn go_to(&mut self, line: Line) {
+    fn go_to(&mut self, line: LineValue) {
         self.content_end = line.end;
         self.at.line += 1;
         self.at.line_start = line.next;

@@ -81,7 +81,7 @@ pub(super) fn quoting(text: &[u8]) -> Quoting {
 
 /// The quoting styles that the characters of a string allow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Allowed {
+struct AllowedStyles {
     plain: bool,
     single: bool,
     block: bool,
@@ -90,7 +90,7 @@ struct Allowed {
 /// Like [`analyze`] for texts of printable ASCII and line feeds, which most are; `None` for others.
 /// The passes over all bytes have no branches, so that they are vectorised: 1 instruction per byte
 /// instead of 65.
-fn analyze_ascii(text: &[u8]) -> Option<Allowed> {
+fn analyze_ascii(text: &[u8]) -> Option<AllowedStyles> {
     let &last = text.last()?;
     let (mut breaks, mut other) = (false, false);
     for &byte in text {
@@ -101,7 +101,7 @@ fn analyze_ascii(text: &[u8]) -> Option<Allowed> {
         return None;
     }
     if !breaks {
-        return Some(Allowed { plain: is_plain_line(text), single: true, block: last != b' ' });
+        return Some(AllowedStyles { plain: is_plain_line(text), single: true, block: last != b' ' });
     }
     let (mut space_before_break, mut break_before_space) = (false, false);
     for (&byte, &next) in text.iter().zip(&text[1..]) {
@@ -109,7 +109,7 @@ fn analyze_ascii(text: &[u8]) -> Option<Allowed> {
         break_before_space |= byte == b'\n' && next == b' ';
     }
     let quoted = !space_before_break;
-    Some(Allowed { plain: false, single: quoted && !break_before_space, block: quoted && last != b' ' })
+    Some(AllowedStyles { plain: false, single: quoted && !break_before_space, block: quoted && last != b' ' })
 }
 
 /// Whether a line of printable ASCII can be a plain scalar.
@@ -129,7 +129,7 @@ fn is_plain_line(text: &[u8]) -> bool {
         })
 }
 
-fn analyze(text: &[u8]) -> Allowed {
+fn analyze(text: &[u8]) -> AllowedStyles {
     let mut plain = !(text.starts_with(b"---") || text.starts_with(b"..."));
     let (mut special, mut breaks) = (false, false);
     let (mut space_before_break, mut break_before_space) = (false, false);
@@ -171,7 +171,7 @@ fn analyze(text: &[u8]) -> Allowed {
     let leading = text[0] == b' ';
     let trailing = text[text.len() - 1] == b' ';
     let quoted = !space_before_break && !special;
-    Allowed {
+    AllowedStyles {
         plain: plain && quoted && !breaks && !leading && !trailing,
         single: quoted && !break_before_space,
         block: quoted && !trailing,

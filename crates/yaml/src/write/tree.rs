@@ -23,7 +23,7 @@ pub fn write_tree(tree: &Tree, sink: &mut impl Sink) {
 }
 
 /// A collection whose items are being written.
-enum Open<'a> {
+enum WrittenItems<'a> {
     Map(std::slice::Iter<'a, MapItem>),
     /// A map that had duplicate keys.
     Resolved(std::vec::IntoIter<(&'a MapItem, Pos)>),
@@ -31,7 +31,7 @@ enum Open<'a> {
 }
 
 fn write_node(tree: &Tree, id: NodeId, sink: &mut impl Sink) {
-    let mut open: Vec<Open<'_>> = Vec::new();
+    let mut open: Vec<WrittenItems<'_>> = Vec::new();
     let mut next = Some(id);
     loop {
         if let Some(id) = next.take() {
@@ -49,23 +49,23 @@ fn write_node(tree: &Tree, id: NodeId, sink: &mut impl Sink) {
                 View::Map(items) if has_duplicate_keys(items) => {
                     let items = last_wins(items);
                     sink.begin_map(items.len());
-                    open.push(Open::Resolved(items.into_iter()));
+                    open.push(WrittenItems::Resolved(items.into_iter()));
                 }
                 View::Map(items) => {
                     sink.begin_map(items.len());
-                    open.push(Open::Map(items.iter()));
+                    open.push(WrittenItems::Map(items.iter()));
                 }
                 View::Array(items) => {
                     sink.begin_array(items.len());
-                    open.push(Open::Array(items.iter()));
+                    open.push(WrittenItems::Array(items.iter()));
                 }
             }
         }
         let (map, item) = match open.last_mut() {
             None => return,
-            Some(Open::Map(items)) => (true, items.next().map(|item| (Some(&item.key), item.value))),
-            Some(Open::Resolved(items)) => (true, items.next().map(|(item, _)| (Some(&item.key), item.value))),
-            Some(Open::Array(items)) => (false, items.next().map(|item| (None, item.value))),
+            Some(WrittenItems::Map(items)) => (true, items.next().map(|item| (Some(&item.key), item.value))),
+            Some(WrittenItems::Resolved(items)) => (true, items.next().map(|(item, _)| (Some(&item.key), item.value))),
+            Some(WrittenItems::Array(items)) => (false, items.next().map(|item| (None, item.value))),
         };
         match item {
             Some((key, value)) => {

@@ -33,7 +33,7 @@ pub struct YamlWriter {
     out: Vec<u8>,
     levels: Vec<Level>,
     /// The content of the current line.
-    line: Line,
+    line: LineContent,
     written: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct YamlWriter {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WritePoint {
     level: Option<Level>,
-    line: Line,
+    line: LineContent,
     /// Whether a document that begins here has one before it.
     follows: bool,
 }
@@ -50,7 +50,7 @@ pub struct WritePoint {
 #[derive(Clone, Debug)]
 pub struct WrittenValue {
     text: Box<[u8]>,
-    line: Line,
+    line: LineContent,
     written: bool,
 }
 
@@ -70,7 +70,7 @@ struct Level {
 
 /// The content of the current line, which decides what to write before a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-enum Line {
+enum LineContent {
     /// Nothing.
     #[default]
     Empty,
@@ -139,9 +139,9 @@ impl YamlWriter {
 
     #[inline]
     fn end_line(&mut self) {
-        if self.line != Line::Empty {
+        if self.line != LineContent::Empty {
             self.out.push(b'\n');
-            self.line = Line::Empty;
+            self.line = LineContent::Empty;
         }
     }
 
@@ -157,14 +157,16 @@ impl YamlWriter {
         const BREAK: [u8; 33] = *b"\n                                ";
         let indent = self.indent();
         match self.line {
-            Line::Indicator => return,
-            Line::Key | Line::Full if indent < BREAK.len() => self.out.extend_from_slice(&BREAK[..=indent]),
+            LineContent::Indicator => return,
+            LineContent::Key | LineContent::Full if indent < BREAK.len() => {
+                self.out.extend_from_slice(&BREAK[..=indent])
+            }
             _ => {
                 self.end_line();
                 spaces(indent, &mut self.out);
             }
         }
-        self.line = Line::Empty;
+        self.line = LineContent::Empty;
     }
 
     /// Writes the separator between a value and the text before it.
@@ -174,9 +176,9 @@ impl YamlWriter {
             Some(level) if level.array => {
                 self.begin_item();
                 self.out.extend_from_slice(b"- ");
-                self.line = Line::Indicator;
+                self.line = LineContent::Indicator;
             }
-            _ if self.line == Line::Key => self.out.push(b' '),
+            _ if self.line == LineContent::Key => self.out.push(b' '),
             _ => {}
         }
     }
@@ -185,7 +187,7 @@ impl YamlWriter {
         if len == 0 {
             self.begin_value();
             self.out.extend_from_slice(if array { b"[]" } else { b"{}" });
-            self.line = Line::Full;
+            self.line = LineContent::Full;
             self.levels.push(Level { indent: 0, array });
             return;
         }
@@ -195,7 +197,7 @@ impl YamlWriter {
         let indent = match self.levels.last() {
             None => 0,
             // An array is in the column of its key, unless it begins on the line of a lone `:`.
-            Some(level) if array && self.line == Line::Key => level.indent,
+            Some(level) if array && self.line == LineContent::Key => level.indent,
             Some(level) => level.indent + 2,
         };
         // Indentation can be most of the output: maps of 10,000 levels in 50 kB make 100 MB.
@@ -242,7 +244,7 @@ impl YamlWriter {
     fn text(&mut self, value: &Scalar) {
         // The lines of a scalar are indented deeper than the enclosing collection.
         let indent = self.indent() + 2;
-        self.line = if scalar(value, indent, &mut self.out) { Line::Empty } else { Line::Full };
+        self.line = if scalar(value, indent, &mut self.out) { LineContent::Empty } else { LineContent::Full };
     }
 }
 
@@ -267,20 +269,20 @@ impl Sink for YamlWriter {
             } else if is_plain(text) {
                 self.out.extend_from_slice(text);
                 self.out.push(b':');
-                self.line = Line::Key;
+                self.line = LineContent::Key;
                 return;
             }
         }
         if is_simple_key(key) {
             self.text(key);
             self.out.push(b':');
-            self.line = Line::Key;
+            self.line = LineContent::Key;
             return;
         }
         self.out.extend_from_slice(b"? ");
         match key {
             Scalar::Complex(key) => {
-                self.line = Line::Indicator;
+                self.line = LineContent::Indicator;
                 self.complex(key);
             }
             key => self.text(key),
@@ -289,7 +291,7 @@ impl Sink for YamlWriter {
         let indent = self.indent();
         spaces(indent, &mut self.out);
         self.out.extend_from_slice(b": ");
-        self.line = Line::Indicator;
+        self.line = LineContent::Indicator;
     }
 
     fn end_map(&mut self) {

@@ -4,16 +4,16 @@
 //! environment is named by its flag or variable, because a line number means nothing there.
 
 use crate::render::resolved::SourceRange;
-use crate::{Form, Origin, Source, Sources};
+use crate::{Origin, Source, Sources, ValueForm};
 
 /// The position as `file:line:column`, or the flag or variable.
 pub(super) fn place(range: &SourceRange, sources: &Sources) -> String {
     let name = match sources.get(range.span.file) {
         Some(source) => match source.origin() {
             Origin::Stdin => "standard input".to_owned(),
-            Origin::Flag(Form::Text) => return "--data-value".to_owned(),
-            Origin::Flag(Form::Yaml) => return "--data-value-yaml".to_owned(),
-            Origin::Variable(Form::Text | Form::Yaml) => return variable(&source),
+            Origin::Flag(ValueForm::Text) => return "--data-value".to_owned(),
+            Origin::Flag(ValueForm::Yaml) => return "--data-value-yaml".to_owned(),
+            Origin::Variable(ValueForm::Text | ValueForm::Yaml) => return variable(&source),
             Origin::Argument => return "command line".to_owned(),
             _ => range.file.clone(),
         },

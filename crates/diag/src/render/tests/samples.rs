@@ -179,7 +179,7 @@ fn yaml_syntax() -> Sample {
 
 fn flag() -> Sample {
     let sample = Sample::default();
-    let source = Source::new("(data-value arg)", *b"replicas=3").with_origin(Origin::Flag(Form::Text));
+    let source = Source::new("(data-value arg)", *b"replicas=3").with_origin(Origin::Flag(ValueForm::Text));
     let flag = sample.sources.add(source);
     let schema = sample.file("schema.yml", SCHEMA);
     let problem = Diagnostic::error(Id::SCHEMA_TYPE, "expected integer, found string")
@@ -194,7 +194,7 @@ fn variable() -> Sample {
     let sample = Sample::default();
     let readers = Readers { outline: outline_of_pair, ..Readers::default() };
     let source = Source::new("(data-values-env arg) APP", *b"APP_replicas=many")
-        .with_origin(Origin::Variable(Form::Text))
+        .with_origin(Origin::Variable(ValueForm::Text))
         .with_readers(readers);
     let file = sample.sources.add(source);
     let problem = Diagnostic::error(Id::SCHEMA_TYPE, "expected integer, found string")

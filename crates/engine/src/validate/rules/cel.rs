@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 use ytterby_text::{Str, quote};
 
-use super::{ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject};
+use super::{ExportTarget, Keyword, MadeRule, NamedRule, NodeType, RuleViolation, Subject};
 use crate::node::Node;
 use crate::validate::cel::CelProgram;
 
@@ -15,7 +15,7 @@ struct Cel {
     program: CelProgram,
 }
 
-pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> MadeRule {
     let expression = subject.string(value)?.clone();
     match CelProgram::compile(&expression.to_str()) {
         Ok(program) => Ok(Some(Rc::new(Cel { expression, program }))),

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use ytterby_starlark::{CompareOp, Value, compare};
 
 use super::{
-    Bound, ExportTarget, Keyword, Limit, Made, NamedRule, NodeType, Quantity, RuleViolation, Subject, Want, node_of,
-    plain,
+    Bound, ExportTarget, Keyword, Limit, MadeRule, NamedRule, NodeType, Quantity, RuleViolation, Subject, Want,
+    node_of, plain,
 };
 use crate::node::{Node, Scalar, to_plain_value};
 
@@ -19,23 +19,23 @@ struct Compare {
     limit: Node,
 }
 
-pub(super) fn min(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn min(value: &Value, subject: Subject<'_>) -> MadeRule {
     make(CompareOp::Ge, value, subject)
 }
 
-pub(super) fn max(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn max(value: &Value, subject: Subject<'_>) -> MadeRule {
     make(CompareOp::Le, value, subject)
 }
 
-pub(super) fn above(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn above(value: &Value, subject: Subject<'_>) -> MadeRule {
     strict(CompareOp::Gt, value, subject)
 }
 
-pub(super) fn below(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn below(value: &Value, subject: Subject<'_>) -> MadeRule {
     strict(CompareOp::Lt, value, subject)
 }
 
-fn strict(op: CompareOp, value: &Value, subject: Subject<'_>) -> Made {
+fn strict(op: CompareOp, value: &Value, subject: Subject<'_>) -> MadeRule {
     let fits = matches!(
         value,
         Value::Int(_) | Value::BigInt(_) | Value::Float(_) | Value::Str(_) | Value::List(_) | Value::Tuple(_)
@@ -43,7 +43,7 @@ fn strict(op: CompareOp, value: &Value, subject: Subject<'_>) -> Made {
     if fits { make(op, value, subject) } else { Err(subject.wrong("number", value)) }
 }
 
-fn make(op: CompareOp, value: &Value, subject: Subject<'_>) -> Made {
+fn make(op: CompareOp, value: &Value, subject: Subject<'_>) -> MadeRule {
     let limit = plain(&node_of(value, subject)?);
     Ok(Some(Rc::new(Compare { op, written: value.repr().to_string(), limit })))
 }

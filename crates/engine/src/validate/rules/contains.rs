@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 
 use super::{
-    ExportTarget, Keyword, Made, Most, NamedRule, NodeType, RuleViolation, Subject, Want, equal, node_of, plain,
+    ExportTarget, Keyword, MadeRule, Most, NamedRule, NodeType, RuleViolation, Subject, Want, equal, node_of, plain,
     wrong_type,
 };
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
@@ -18,7 +18,7 @@ struct Contains {
     part: Node,
 }
 
-pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> MadeRule {
     let part = plain(&node_of(value, subject)?);
     Ok(Some(Rc::new(Contains { quoted: value.repr().to_string(), part })))
 }

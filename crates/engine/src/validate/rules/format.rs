@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ytterby_diag::Help;
 use ytterby_starlark::Value;
 
-use super::{BadArgument, ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject, Want};
+use super::{BadArgument, ExportTarget, Keyword, MadeRule, NamedRule, NodeType, RuleViolation, Subject, Want};
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar};
 use crate::validate::formats::{self, Format};
 
@@ -21,7 +21,7 @@ impl std::fmt::Debug for OfFormat {
     }
 }
 
-pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> MadeRule {
     let name = subject.string(value)?;
     let Some(format) = formats::find(&name.to_str()) else {
         let problem = BadArgument::new(formats::unknown(name));

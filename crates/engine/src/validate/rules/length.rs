@@ -5,42 +5,42 @@ use std::rc::Rc;
 use num_traits::ToPrimitive;
 use ytterby_starlark::Value;
 
-use super::{ExportTarget, Keyword, Limit, Made, NamedRule, NodeType, Quantity, RuleViolation, Subject, type_name};
+use super::{ExportTarget, Keyword, Limit, MadeRule, NamedRule, NodeType, Quantity, RuleViolation, Subject, type_name};
 use crate::node::{Node, Scalar};
 
 #[derive(Debug)]
 struct Length {
-    bound: Bound,
+    bound: LengthBound,
     /// The limit in messages: it may be larger than any length.
     shown: String,
     limit: i64,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Bound {
+enum LengthBound {
     Min,
     Max,
     Exact,
 }
 
-pub(super) fn min_len(value: &Value, subject: Subject<'_>) -> Made {
-    make(Bound::Min, value, subject)
+pub(super) fn min_len(value: &Value, subject: Subject<'_>) -> MadeRule {
+    make(LengthBound::Min, value, subject)
 }
 
-pub(super) fn max_len(value: &Value, subject: Subject<'_>) -> Made {
-    make(Bound::Max, value, subject)
+pub(super) fn max_len(value: &Value, subject: Subject<'_>) -> MadeRule {
+    make(LengthBound::Max, value, subject)
 }
 
-pub(super) fn len(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn len(value: &Value, subject: Subject<'_>) -> MadeRule {
     let negative = match value {
         Value::Int(limit) => *limit < 0,
         Value::BigInt(limit) => limit.to_f64().is_some_and(|limit| limit < 0.0),
         other => return Err(subject.wrong("number", other)),
     };
-    if negative { Err(subject.bad("to be 0 or more")) } else { make(Bound::Exact, value, subject) }
+    if negative { Err(subject.bad("to be 0 or more")) } else { make(LengthBound::Exact, value, subject) }
 }
 
-fn make(bound: Bound, value: &Value, subject: Subject<'_>) -> Made {
+fn make(bound: LengthBound, value: &Value, subject: Subject<'_>) -> MadeRule {
     // A float is truncated to an integer, as in the reference.
     let (shown, limit) = match value {
         Value::Int(limit) => (limit.to_string(), *limit),
@@ -69,18 +69,18 @@ fn length(value: &Node) -> Option<i64> {
 impl NamedRule for Length {
     fn must_be(&self) -> String {
         let symbol = match self.bound {
-            Bound::Min => ">=",
-            Bound::Max => "<=",
-            Bound::Exact => "=",
+            LengthBound::Min => ">=",
+            LengthBound::Max => "<=",
+            LengthBound::Exact => "=",
         };
         format!("length {symbol} {}", self.shown)
     }
 
     fn accepts(&self, value: &Node) -> bool {
         length(value).is_some_and(|length| match self.bound {
-            Bound::Min => length >= self.limit,
-            Bound::Max => length <= self.limit,
-            Bound::Exact => length == self.limit,
+            LengthBound::Min => length >= self.limit,
+            LengthBound::Max => length <= self.limit,
+            LengthBound::Exact => length == self.limit,
         })
     }
 
@@ -89,7 +89,7 @@ impl NamedRule for Length {
     }
 
     fn is_void(&self) -> bool {
-        self.bound == Bound::Min && self.limit <= 0
+        self.bound == LengthBound::Min && self.limit <= 0
     }
 
     fn found(&self, value: &Node) -> RuleViolation {
@@ -103,9 +103,9 @@ impl NamedRule for Length {
         let bound = super::Bound { number: self.limit as f64, is_exclusive: false };
         let (least, most) = (Limit::AtLeast(Quantity::Length, bound), Limit::AtMost(Quantity::Length, bound));
         match self.bound {
-            Bound::Min => vec![least],
-            Bound::Max => vec![most],
-            Bound::Exact => vec![least, most],
+            LengthBound::Min => vec![least],
+            LengthBound::Max => vec![most],
+            LengthBound::Exact => vec![least, most],
         }
     }
 
@@ -117,14 +117,14 @@ impl NamedRule for Length {
             NodeType::Integer | NodeType::Float | NodeType::Other => return Vec::new(),
         };
         // Keywords cannot express negative lengths; no value is that short.
-        if self.limit < 0 && self.bound != Bound::Min {
+        if self.limit < 0 && self.bound != LengthBound::Min {
             return Vec::new();
         }
         let keyword = |name| Keyword::Plain(name, Node::Scalar(Scalar::Int(self.limit.max(0))));
         match self.bound {
-            Bound::Min => vec![keyword(min)],
-            Bound::Max => vec![keyword(max)],
-            Bound::Exact => vec![keyword(min), keyword(max)],
+            LengthBound::Min => vec![keyword(min)],
+            LengthBound::Max => vec![keyword(max)],
+            LengthBound::Exact => vec![keyword(min), keyword(max)],
         }
     }
 }

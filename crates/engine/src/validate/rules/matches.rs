@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 use ytterby_text::{Str, quote};
 
-use super::{ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject, Want, text_of, wrong_type};
+use super::{ExportTarget, Keyword, MadeRule, NamedRule, NodeType, RuleViolation, Subject, Want, text_of, wrong_type};
 use crate::node::Node;
 use ytterby_regexp::{Regexp, is_ecma};
 
@@ -16,7 +16,7 @@ struct Matches {
     regexp: Rc<Regexp>,
 }
 
-pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> MadeRule {
     let pattern = subject.string(value)?.clone();
     match Regexp::shared(&pattern) {
         Ok(regexp) => Ok(Some(Rc::new(Matches { pattern, regexp }))),

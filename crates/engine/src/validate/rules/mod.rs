@@ -358,7 +358,7 @@ impl BadArgument {
 }
 
 /// A rule; `None` for `even=False`.
-type Made = Result<Option<Rc<dyn NamedRule>>, BadArgument>;
+type MadeRule = Result<Option<Rc<dyn NamedRule>>, BadArgument>;
 
 /// The name of an argument in messages.
 #[derive(Clone, Copy)]
@@ -399,7 +399,7 @@ impl Subject<'_> {
 }
 
 /// Creates a rule from its argument.
-type Make = fn(&Value, Subject<'_>) -> Made;
+type Make = fn(&Value, Subject<'_>) -> MadeRule;
 
 /// A rule that annotations can name.
 pub(crate) struct RuleRow {

@@ -7,7 +7,7 @@ use num_traits::ToPrimitive;
 use ytterby_starlark::Value;
 
 use super::{
-    ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject, Want, node_of, plain, wrong_type,
+    ExportTarget, Keyword, MadeRule, NamedRule, NodeType, RuleViolation, Subject, Want, node_of, plain, wrong_type,
 };
 use crate::node::{Node, Scalar};
 
@@ -18,7 +18,7 @@ struct MultipleOf {
     node: Node,
 }
 
-pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> MadeRule {
     let positive = match value {
         Value::Int(int) => *int > 0,
         Value::BigInt(int) => int.to_f64().is_some_and(|int| int > 0.0),

@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use ytterby_starlark::Value;
 
-use super::{ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject};
+use super::{ExportTarget, Keyword, MadeRule, NamedRule, NodeType, RuleViolation, Subject};
 use crate::node::Node;
 
 #[derive(Debug)]
 struct NotNull;
 
-pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> MadeRule {
     Ok(if subject.flag(value)? { Some(Rc::new(NotNull)) } else { None })
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 
 use super::{
-    BadArgument, ExportTarget, FreeKeys, Keyword, Made, MapNodeType, NamedRule, NodeType, RuleViolation, Subject,
+    BadArgument, ExportTarget, FreeKeys, Keyword, MadeRule, MapNodeType, NamedRule, NodeType, RuleViolation, Subject,
     node_of, plain, type_name,
 };
 use crate::node::{Array, ArrayItem, Map, Node, Origin, Scalar, scalar_to_value};
@@ -18,7 +18,7 @@ struct OneNotNull {
     written: String,
 }
 
-pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> MadeRule {
     let bad = |keyword: String, function: String| {
         let text = if matches!(subject, Subject::Value) { function } else { keyword };
         BadArgument::new(text).without_position()

@@ -5,19 +5,19 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 
 use super::{
-    BadArgument, ExportTarget, Keyword, Limit, Made, NamedRule, NodeType, RuleViolation, Subject, Want, equal, node_of,
-    plain, type_name,
+    BadArgument, ExportTarget, Keyword, Limit, MadeRule, NamedRule, NodeType, RuleViolation, Subject, Want, equal,
+    node_of, plain, type_name,
 };
 use crate::node::{Array, ArrayItem, Node, Origin, Scalar};
 
 #[derive(Debug)]
 struct OneOf {
     written: String,
-    allowed: Allowed,
+    allowed: AllowedValues,
 }
 
 #[derive(Debug)]
-enum Allowed {
+enum AllowedValues {
     Values(Vec<Node>),
     /// The keys of a map.
     Keys(Node),
@@ -30,7 +30,7 @@ pub(super) fn is_sequence(value: &Value) -> bool {
     !matches!(value, Value::Str(_)) && value.len().is_some() && value.is_iterable()
 }
 
-pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> MadeRule {
     if !is_sequence(value) {
         let text = match subject {
             Subject::Keyword(_) => {
@@ -45,9 +45,9 @@ pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
         _ => node_of(value, subject)?,
     };
     let allowed = match plain(&node) {
-        Node::Array(array) => Allowed::Values(array.items.iter().map(|item| item.value.clone()).collect()),
-        map @ Node::Map(_) => Allowed::Keys(map),
-        Node::Scalar(_) => Allowed::Nothing,
+        Node::Array(array) => AllowedValues::Values(array.items.iter().map(|item| item.value.clone()).collect()),
+        map @ Node::Map(_) => AllowedValues::Keys(map),
+        Node::Scalar(_) => AllowedValues::Nothing,
     };
     Ok(Some(Rc::new(OneOf { written: value.repr().to_string(), allowed })))
 }
@@ -59,7 +59,7 @@ impl NamedRule for OneOf {
 
     fn accepts(&self, value: &Node) -> bool {
         match &self.allowed {
-            Allowed::Values(values) => match value {
+            AllowedValues::Values(values) => match value {
                 Node::Scalar(Scalar::Str(text)) => {
                     values.iter().any(|allowed| matches!(allowed, Node::Scalar(Scalar::Str(other)) if other == text))
                 }
@@ -68,16 +68,16 @@ impl NamedRule for OneOf {
                     values.iter().any(|allowed| equal(allowed, &value))
                 }
             },
-            Allowed::Keys(map) => match (plain(value), map.as_map()) {
+            AllowedValues::Keys(map) => match (plain(value), map.as_map()) {
                 (Node::Scalar(key), Some(map)) => map.get(&key).is_some(),
                 _ => false,
             },
-            Allowed::Nothing => false,
+            AllowedValues::Nothing => false,
         }
     }
 
     fn suits(&self, value: &Node) -> bool {
-        let (Allowed::Values(values), Node::Scalar(_)) = (&self.allowed, value) else { return true };
+        let (AllowedValues::Values(values), Node::Scalar(_)) = (&self.allowed, value) else { return true };
         let is_like = |other: &Node| match super::is_number(value) {
             true => super::is_number(other),
             false => type_name(other) == type_name(value),
@@ -87,31 +87,33 @@ impl NamedRule for OneOf {
 
     fn wants(&self) -> Option<Want<'_>> {
         match &self.allowed {
-            Allowed::Keys(map) => Some(Want::KeyOf(map)),
-            Allowed::Values(_) | Allowed::Nothing => None,
+            AllowedValues::Keys(map) => Some(Want::KeyOf(map)),
+            AllowedValues::Values(_) | AllowedValues::Nothing => None,
         }
     }
 
     fn found(&self, value: &Node) -> RuleViolation {
         let value = plain(value);
         match &self.allowed {
-            Allowed::Keys(_) if !matches!(value, Node::Scalar(_)) => {
+            AllowedValues::Keys(_) if !matches!(value, Node::Scalar(_)) => {
                 RuleViolation::Error(format!("unhashable: {}", type_name(&value)))
             }
-            Allowed::Nothing => RuleViolation::Error(format!("unknown binary op: {} in NoneType", type_name(&value))),
+            AllowedValues::Nothing => {
+                RuleViolation::Error(format!("unknown binary op: {} in NoneType", type_name(&value)))
+            }
             _ => RuleViolation::Failure("not one of allowed values".to_owned()),
         }
     }
 
     fn limits(&self) -> Vec<Limit> {
         match &self.allowed {
-            Allowed::Values(values) => vec![Limit::OneOf(values.clone())],
-            Allowed::Keys(_) | Allowed::Nothing => Vec::new(),
+            AllowedValues::Values(values) => vec![Limit::OneOf(values.clone())],
+            AllowedValues::Keys(_) | AllowedValues::Nothing => Vec::new(),
         }
     }
 
     fn export(&self, _target: ExportTarget, _shape: &NodeType) -> Vec<Keyword> {
-        let Allowed::Values(values) = &self.allowed else { return Vec::new() };
+        let AllowedValues::Values(values) = &self.allowed else { return Vec::new() };
         let mut items: Vec<ArrayItem> = Vec::with_capacity(values.len());
         for value in values {
             if !items.iter().any(|other| equal(&other.value, value)) {

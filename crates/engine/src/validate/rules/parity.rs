@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ytterby_starlark::Value;
 
-use super::{ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject, wrong_type};
+use super::{ExportTarget, Keyword, MadeRule, NamedRule, NodeType, RuleViolation, Subject, wrong_type};
 use crate::node::{Map, Node, Scalar};
 
 #[derive(Debug)]
@@ -12,15 +12,15 @@ struct Parity {
     remainder: u64,
 }
 
-pub(super) fn even(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn even(value: &Value, subject: Subject<'_>) -> MadeRule {
     make(0, value, subject)
 }
 
-pub(super) fn odd(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn odd(value: &Value, subject: Subject<'_>) -> MadeRule {
     make(1, value, subject)
 }
 
-fn make(remainder: u64, value: &Value, subject: Subject<'_>) -> Made {
+fn make(remainder: u64, value: &Value, subject: Subject<'_>) -> MadeRule {
     Ok(if subject.flag(value)? { Some(Rc::new(Parity { remainder })) } else { None })
 }
 

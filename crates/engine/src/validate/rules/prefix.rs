@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ytterby_starlark::Value;
 use ytterby_text::{Str, quote};
 
-use super::{ExportTarget, Keyword, Made, NamedRule, NodeType, RuleViolation, Subject, Want, text_of, wrong_type};
+use super::{ExportTarget, Keyword, MadeRule, NamedRule, NodeType, RuleViolation, Subject, Want, text_of, wrong_type};
 use crate::node::Node;
 use ytterby_regexp as regexp;
 
@@ -21,11 +21,11 @@ enum TextEnd {
     End,
 }
 
-pub(super) fn starts_with(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn starts_with(value: &Value, subject: Subject<'_>) -> MadeRule {
     Ok(Some(Rc::new(Affix { side: TextEnd::Start, text: subject.string(value)?.clone() })))
 }
 
-pub(super) fn ends_with(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn ends_with(value: &Value, subject: Subject<'_>) -> MadeRule {
     Ok(Some(Rc::new(Affix { side: TextEnd::End, text: subject.string(value)?.clone() })))
 }
 

@@ -8,14 +8,15 @@ use rustc_hash::FxHasher;
 use ytterby_starlark::Value;
 
 use super::{
-    ExportTarget, ItemTypes, Keyword, Made, Most, NamedRule, NodeType, RuleViolation, Subject, Want, equal, wrong_type,
+    ExportTarget, ItemTypes, Keyword, MadeRule, Most, NamedRule, NodeType, RuleViolation, Subject, Want, equal,
+    wrong_type,
 };
 use crate::node::{ArrayItem, Node, Scalar};
 
 #[derive(Debug)]
 struct Unique;
 
-pub(super) fn make(value: &Value, subject: Subject<'_>) -> Made {
+pub(super) fn make(value: &Value, subject: Subject<'_>) -> MadeRule {
     Ok(if subject.flag(value)? { Some(Rc::new(Unique)) } else { None })
 }
 
