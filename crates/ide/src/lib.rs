@@ -1,9 +1,9 @@
 //! Answers questions about a project with unsaved files.
 //!
-//! Everything here uses paths and byte offsets; the protocol of editors is in `ytterby-lsp`. A [`Workspace`] has the
-//! files; its [`ProjectSnapshot`]s are immutable snapshots. Queries about positions ([`complete`], [`hover`], …) use models that
-//! recover from incomplete files ([`model`]); [`analysis`] runs the engine for everything that only a run can
-//! find.
+//! Everything here uses paths and byte offsets; the protocol of editors is in `ytterby-lsp`. A
+//! [`Workspace`] has the files and gives out immutable [`ProjectSnapshot`]s. Queries about
+//! positions ([`complete`], [`hover`], …) use models that recover from incomplete files
+//! ([`model`]); [`analysis`] runs the engine for everything that only a run can find.
 
 pub mod actions;
 pub mod analysis;

@@ -1,7 +1,7 @@
 //! The files of all projects in the editor: those on disk, replaced by unsaved ones.
 //!
-//! A [`Workspace`] changes; its [`ProjectSnapshot`]s are immutable, so that slow queries can run on another thread while the user
-//! continues to type.
+//! A [`Workspace`] changes; its [`ProjectSnapshot`]s are immutable, so that slow queries can run on
+//! another thread while the user continues to type.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! A manifest as data: values with positions.
 //!
-//! Hosts build a [`Manifest`] from a YAML tree ([`documents`]) or from their own nodes. Keys are strings, as in JSON; of
-//! duplicate keys the last value counts, and each earlier one is recorded, because a strict server rejects it. A position
-//! is that of the *item* that contains the value (its key or its `-`), from which a source finds the ranges of key and
-//! value.
+//! Hosts build a [`Manifest`] from a YAML tree ([`documents`]) or from their own nodes. Keys are
+//! strings, as in JSON; of duplicate keys the last value counts, and each earlier one is recorded,
+//! because a strict server rejects it. A position is that of the *item* that contains the value
+//! (its key or its `-`), from which a source finds the ranges of key and value.
 
 use std::fmt;
 use std::ops::Deref;

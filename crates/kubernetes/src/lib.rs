@@ -1,9 +1,9 @@
 //! Checks Kubernetes manifests as the API server does, offline.
 //!
-//! A [`Catalog`] contains compiled schemas: those of built-in kinds ([`Version`]), of CustomResourceDefinitions, of OpenAPI
-//! documents and JSON Schemas, and policies. It is built once and shared between threads. A [`Manifest`] is one manifest
-//! with the positions of its values; the result of a check is a [`Checked`] with diagnostics that have a range, a typed path
-//! and a remedy.
+//! A [`Catalog`] contains compiled schemas: those of built-in kinds ([`Version`]), of
+//! CustomResourceDefinitions, of OpenAPI documents and JSON Schemas, and policies. It is built once
+//! and shared between threads. A [`Manifest`] has the positions of its values; the result of a
+//! check is a [`Checked`] with diagnostics that have a range, a typed path and a remedy.
 //!
 //! The crate is pure: it opens no file, reads no clock and prints nothing. Hosts choose its input and report its findings.
 

@@ -1,7 +1,8 @@
 //! Positions in a document during a check, and the findings so far.
 //!
-//! A position is a linked list on the stack ([`At`]); its path is only built for a finding. A [`CheckFindings`] either collects
-//! diagnostics or only counts errors: both modes run the same checks, and in the second one nothing is formatted.
+//! A position is a linked list on the stack ([`At`]); its path is only built for a finding.
+//! [`CheckFindings`] either collects diagnostics or only counts errors: both modes run the same
+//! checks, and in the second one nothing is formatted.
 
 use ytterby_diag::{Diagnostic, Help, Id, Part, Path, Pos, Severity, Step, Text};
 

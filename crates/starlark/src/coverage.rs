@@ -1,7 +1,7 @@
 //! Records which statements ran.
 //!
-//! A program compiled with a [`StatementCoverage`] has an additional instruction before each statement; other programs have none
-//! and no cost. Several threads can share a record.
+//! A program compiled with a [`StatementCoverage`] has an additional instruction before each
+//! statement; other programs have none and no cost. Several threads can share a record.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! `test`: renders with the values of tests and compares the output with their expectations.
 //!
-//! A broken test file ([`TestResult::Wrong`]) does not prevent others from running. Tests run on all cores and are reported
-//! in the order of their files.
+//! A broken test file ([`TestResult::Wrong`]) does not prevent others from running. Tests run on
+//! all cores and are reported in the order of their files.
 
 mod case;
 mod coverage;

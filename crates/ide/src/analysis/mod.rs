@@ -1,8 +1,9 @@
 //! Renders the targets of a project from memory, for everything that only a run can find.
 //!
-//! This is the only module that calls the engine. Files are compiled once and cached (`EngineCache`); an edit compiles one file.
-//! A run stops at the first file that does not compile, so such a file is replaced by its last good version, or left out,
-//! and the run is repeated: one broken file must not hide the problems of others.
+//! This is the only module that calls the engine. Files are compiled once and cached
+//! (`EngineCache`); an edit compiles one file. A run stops at the first file that does not compile,
+//! so such a file is replaced by its last good version, or left out, and the run is repeated: one
+//! broken file must not hide the problems of others.
 
 mod finding;
 mod run;

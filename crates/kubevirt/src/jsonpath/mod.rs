@@ -1,7 +1,8 @@
 //! kubectl's JSONPath dialect, as the `jsonpath::` paths of rules use it.
 //!
-//! It is not RFC 9535: a path is a template of literal text and `{…}` expressions, appended to `{.spec.template`; dots in
-//! keys are escaped by a backslash; filters have exactly one comparison. [`JsonPath::parse`] parses one; `eval` evaluates it.
+//! It is not RFC 9535: a path is a template of literal text and `{…}` expressions, appended to
+//! `{.spec.template`; dots in keys are escaped by a backslash; filters have exactly one comparison.
+//! [`JsonPath::parse`] parses one; `eval` evaluates it.
 
 pub mod eval;
 mod parse;
