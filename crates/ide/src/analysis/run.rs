@@ -86,10 +86,10 @@ impl<'a> Run<'a> {
     /// The problems of files that do not compile: a run stops at the first, and does not look at libraries that it does
     /// not reach. Files that are known to compile are not compiled again.
     pub(super) fn broken(&self) -> Vec<Finding> {
-        let path_of = |file: &ProjectFile| file.file.path.clone();
-        let unknown: Vec<&ProjectFile> = {
+        let path_of = |file: &SnapshotFile| file.file.path.clone();
+        let unknown: Vec<&SnapshotFile> = {
             let cache = self.engine.cache.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_sound = |file: &ProjectFile| {
+            let is_sound = |file: &SnapshotFile| {
                 cache.sound.get(&file.file.path).is_some_and(|known| Arc::ptr_eq(known, &file.file))
             };
             self.inputs().filter(|file| !self.replaced.contains_key(&file.file.path) && !is_sound(file)).collect()
