@@ -87,7 +87,7 @@ pub const LIBRARY: ListFlag =
     ListFlag::new("library", "name", "Inspect this library instead of the root; repeat it for a nested library");
 
 pub const ALL_ERRORS: Switch =
-    Switch::new("all-errors", "Report all wrong data values, not only those of the first input");
+    Switch::new("all-errors", "Report all invalid data values, not only those of the first input");
 
 pub const STRICT_ANNOTATIONS: Switch =
     Switch::new("strict-annotations", "Fail on unknown, repeated and misplaced annotations");
@@ -200,7 +200,7 @@ pub const WRITE: Switch = Switch::new("write", "Format files in place, and list 
 
 pub const FMT_DIFF: Switch = Switch::new("diff", "Show what would change");
 
-pub const SHARD: TextFlag = TextFlag::new("shard", "I/N", "Do one of N equal parts of the work, I from 1 to N");
+pub const SHARD: TextFlag = TextFlag::new("shard", "I/N", "Do only part I of N of the work, with I from 1 to N");
 
 pub const JOBS: TextFlag = TextFlag::new("jobs", "N", "Use this many threads; all cores by default").short('j');
 
