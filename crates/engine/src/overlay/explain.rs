@@ -176,7 +176,22 @@ fn candidates<L: Left>(left: &L, found: &MatchingSlots, key: Option<&str>, wante
         Label::new(Role::Candidate, candidate.pos, Part::Key).text(words)
     });
     let shown = if matches { LISTED } else { 1 };
-    (text, labels.take(shown).collect())
+    let mut labels: Vec<Label> = labels.take(shown).collect();
+    if let (true, Some(&first)) = (labels.is_empty(), slots.first()) {
+        labels.extend(searched(left, first));
+    }
+    (text, labels)
+}
+
+/// Where a search without similar items began: in a long manifest, the path alone does not show which document it was.
+fn searched<L: Left>(left: &L, first: usize) -> Option<Label> {
+    let text = match L::KIND {
+        ItemKind::Document => return None,
+        ItemKind::MapItem => "nothing in this map matches",
+        ItemKind::ArrayItem => "nothing in this array matches",
+    };
+    let pos = left.get(first).pos();
+    pos.is_known().then(|| Label::new(Role::Candidate, pos, Part::Key).text(text))
 }
 
 fn is_close(candidate: &Candidate, key: Option<&str>, wanted: &[Leaf]) -> bool {
@@ -256,6 +271,10 @@ fn allow_missing<L: Left>(
     right: &L::Item,
     annotation: Option<&Annotation>,
 ) -> Option<Help> {
+    if annotation.is_some_and(|annotation| annotation.kwarg("expects").is_some()) {
+        // It cannot be combined with missing_ok.
+        return Some(Help::new("to go on where nothing matches, allow 0 in expects, for example expects=\"0+\""));
+    }
     let text = match (L::KIND, purpose) {
         (ItemKind::MapItem, Purpose::Values) => return None,
         (ItemKind::MapItem, _) => "to add it where it is missing, annotate it with @overlay/match missing_ok=True",
