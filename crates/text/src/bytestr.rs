@@ -32,6 +32,9 @@ pub struct Str(Repr);
 enum Repr {
     /// More than [`INLINE`] bytes.
     Shared(Arc<Vec<u8>>),
+    /// More than [`INLINE`] and up to [`SHORTEST_PART`] bytes in one allocation. All its parts are copied
+    /// and nothing is appended in place, so it needs no vector.
+    Fixed(Arc<[u8]>),
     /// At least [`SHORTEST_PART`] bytes: a part of the bytes of a longer string.
     Part { start: u32, len: u32, of: Arc<Vec<u8>> },
     /// The length, the bytes, and zeros as padding: equal strings agree in all 23.
@@ -47,9 +50,38 @@ impl Str {
     pub fn new(bytes: impl AsRef<[u8]>) -> Str {
         // Outlined, so that the many callers stay small.
         fn of(bytes: &[u8]) -> Str {
-            if bytes.len() <= INLINE { short(bytes) } else { Str(Repr::Shared(Arc::new(bytes.to_vec()))) }
+            if bytes.len() <= INLINE {
+                short(bytes)
+            } else if bytes.len() <= SHORTEST_PART {
+                Str(Repr::Fixed(bytes.into()))
+            } else {
+                Str(Repr::Shared(Arc::new(bytes.to_vec())))
+            }
         }
         of(bytes.as_ref())
+    }
+
+    /// The string of the first `len` bytes of a window, if it is short; `None` for strings of more than
+    /// 22 bytes. The copy has no branches that depend on the length.
+    ///
+    /// ```
+    /// use ytterby_text::Str;
+    /// let window = b"name: a window of a text";
+    /// assert_eq!(Str::from_window(window, 4), Some(Str::from("name")));
+    /// assert_eq!(Str::from_window(window, 23), None);
+    /// ```
+    #[inline(always)]
+    pub fn from_window(window: &[u8; 24], len: usize) -> Option<Str> {
+        let masks = MASKS.get(len)?;
+        let mut buf = [0; 1 + INLINE];
+        buf[0] = len as u8;
+        // The last two words overlap.
+        for (mask, at) in masks.iter().zip([0, 8, 14]) {
+            let word: [u8; 8] = window[at..at + 8].try_into().expect("eight bytes are eight bytes");
+            let kept = u64::from_le_bytes(word) & mask;
+            buf[1 + at..9 + at].copy_from_slice(&kept.to_le_bytes());
+        }
+        Some(Str(Repr::Inline(buf)))
     }
 
     /// A part of a string. A long one shares the bytes, so it is not copied.
@@ -61,7 +93,7 @@ impl Str {
         let (of, base) = match &self.0 {
             _ if bytes.len() == self.len() => return self.clone(),
             _ if bytes.len() < SHORTEST_PART => return Str::new(bytes),
-            Repr::Inline(_) => return Str::new(bytes),
+            Repr::Inline(_) | Repr::Fixed(_) => return Str::new(bytes),
             Repr::Shared(of) => (of, 0),
             Repr::Part { start, of, .. } => (of, *start as usize),
         };
@@ -118,7 +150,7 @@ impl Str {
                 Some(bytes) => bytes.extend_from_slice(tail),
                 None => *self = with_room(bytes, tail),
             },
-            Repr::Part { .. } => *self = with_room(self.as_bytes(), tail),
+            Repr::Fixed(_) | Repr::Part { .. } => *self = with_room(self.as_bytes(), tail),
         }
     }
 
@@ -128,6 +160,7 @@ impl Str {
         match &self.0 {
             Repr::Inline(buf) => &buf[1..=usize::from(buf[0])],
             Repr::Shared(bytes) => bytes,
+            Repr::Fixed(bytes) => bytes,
             Repr::Part { start, len, of } => part(of, *start, *len),
         }
     }
@@ -138,7 +171,7 @@ impl Str {
     pub fn short(&self) -> Option<[u64; 3]> {
         match &self.0 {
             Repr::Inline(buf) => Some(words(buf)),
-            Repr::Shared(_) | Repr::Part { .. } => None,
+            _ => None,
         }
     }
 
@@ -147,7 +180,17 @@ impl Str {
     pub fn copy_short(&self) -> Option<Str> {
         match &self.0 {
             Repr::Inline(buf) => Some(Str(Repr::Inline(*buf))),
-            Repr::Shared(_) | Repr::Part { .. } => None,
+            _ => None,
+        }
+    }
+
+    /// The bytes of a short string followed by zeros, and its length; `None` for strings of more than 22
+    /// bytes. An array of fixed length is copied and compared without a loop.
+    #[inline(always)]
+    pub fn as_window(&self) -> Option<(&[u8; INLINE], usize)> {
+        match &self.0 {
+            Repr::Inline(buf) => buf.last_chunk().map(|window| (window, usize::from(buf[0]))),
+            _ => None,
         }
     }
 
@@ -203,6 +246,7 @@ impl Str {
     pub fn into_vec(self) -> Vec<u8> {
         match self.0 {
             Repr::Shared(bytes) => Arc::unwrap_or_clone(bytes),
+            Repr::Fixed(bytes) => bytes.to_vec(),
             Repr::Part { start, len, of } => part(&of, start, len).to_vec(),
             Repr::Inline(buf) => buf[1..=usize::from(buf[0])].to_vec(),
         }
@@ -285,6 +329,24 @@ fn short(bytes: &[u8]) -> Str {
     Str(Repr::Inline(buf))
 }
 
+/// For each length of a short string, the masks that keep its bytes in the words at 0, 8 and 14.
+const MASKS: [[u64; 3]; 1 + INLINE] = {
+    const fn mask(len: usize, at: usize) -> u64 {
+        match len.saturating_sub(at) {
+            0 => 0,
+            kept @ 1..8 => (1 << (8 * kept)) - 1,
+            _ => u64::MAX,
+        }
+    }
+    let mut masks = [[0; 3]; 1 + INLINE];
+    let mut len = 0;
+    while len <= INLINE {
+        masks[len] = [mask(len, 0), mask(len, 8), mask(len, 14)];
+        len += 1;
+    }
+    masks
+};
+
 /// Copies a few bytes; both slices have the same length. The first and the last bytes are copied as
 /// words, which may overlap: a call for a length that is unknown to the compiler takes longer.
 #[inline(always)]
@@ -350,9 +412,14 @@ fn write_digits(value: i64, digits: &mut [u8; 20]) -> usize {
 /// Appends the decimal digits of an integer.
 #[inline]
 pub fn push_int(out: &mut Vec<u8>, value: i64) {
-    let mut digits = [0; 20];
-    let start = write_digits(value, &mut digits);
-    out.extend_from_slice(&digits[start..]);
+    // A copy of 20 bytes, of which those after the digits are dropped, takes less than one of a length
+    // that the compiler does not know.
+    let mut digits = [0; 40];
+    let Some(written) = digits.first_chunk_mut() else { unreachable!("40 bytes are more than 20") };
+    let start = write_digits(value, written);
+    let end = out.len() + 20 - start;
+    out.extend_from_slice(&digits[start..start + 20]);
+    out.truncate(end);
 }
 
 /// All bytes of a short string; the last two words overlap.
@@ -582,6 +649,12 @@ mod tests {
             let mut copy = vec![0; len];
             copy_few(&mut copy, &bytes);
             assert_eq!(copy, bytes);
+            let expected = (len <= INLINE).then(|| Str::new(&*b"ABCDEFGHIJKLMNOPQRSTUVWX".repeat(2)[..len].to_vec()));
+            assert_eq!(Str::from_window(b"ABCDEFGHIJKLMNOPQRSTUVWX", len), expected);
+            let text = Str::new(&bytes);
+            let window =
+                text.as_window().map(|(window, len)| (&window[..len], window[len..].iter().all(|&byte| byte == 0)));
+            assert_eq!(window, (len <= INLINE).then_some((&bytes[..], true)));
             for cut in 0..=len {
                 let mut text = ShortText::default();
                 let fits = text.push_bytes(&bytes[..cut]) && bytes[cut..].iter().all(|byte| text.push(*byte));

@@ -9,6 +9,7 @@ mod outline;
 mod read;
 mod resolve;
 mod scalar;
+mod scan;
 mod tree;
 pub mod write;
 

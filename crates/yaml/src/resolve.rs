@@ -71,21 +71,66 @@ const HINTS: [FirstByte; 256] = {
 /// assert_eq!(resolve(b"1:30"), Scalar::from("1:30"));
 /// ```
 pub fn resolve(text: &[u8]) -> Scalar {
-    resolve_type(text).1
+    if is_surely_string(text) {
+        return Scalar::Str(Str::new(text));
+    }
+    resolve_common(text).unwrap_or_else(|| resolve_type(text).1)
 }
+
+/// The value of the common types that are not strings: short integers, booleans and null.
+#[inline(always)]
+pub(crate) fn resolve_common(text: &[u8]) -> Option<Scalar> {
+    match HINTS[*text.first()? as usize] {
+        FirstByte::Word => word(text),
+        FirstByte::Number => number::decimal(text).map(Scalar::Int),
+        FirstByte::Str | FirstByte::Point => None,
+    }
+}
+
+/// Whether a text is a string by its length and a few of its bytes; most strings are.
+#[inline(always)]
+pub(crate) fn is_surely_string(text: &[u8]) -> bool {
+    let (&[first, ..], &[.., last]) = (text, text) else { return false };
+    match HINTS[first as usize] {
+        FirstByte::Str => true,
+        FirstByte::Word => text.len() > LONGEST_WORD || text.len() > 1 && !can_begin_word(first, text[1]),
+        FirstByte::Point => false,
+        // Sizes and durations such as 64Mi and 10s are no numbers.
+        FirstByte::Number => !ENDS_NUMBERS[last as usize],
+    }
+}
+
+/// Whether a word like `true`, `No` or `OFF` begins with these two letters.
+#[inline(always)]
+fn can_begin_word(first: u8, second: u8) -> bool {
+    matches!(
+        (first | 0x20, second | 0x20),
+        (b'y' | b'n', b'e' | b'o' | b'u') | (b't', b'r') | (b'f', b'a') | (b'o', b'n' | b'f')
+    )
+}
+
+/// The last bytes of numbers and timestamps: digits, also those of base 16, `1.`, `1_`, `-.inf` and a zone.
+const ENDS_NUMBERS: [bool; 256] = {
+    let mut ends = [false; 256];
+    let mut at = 0;
+    while at < 256 {
+        ends[at] = matches!(at as u8, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' | b'.' | b'_' | b'Z');
+        at += 1;
+    }
+    ends
+};
 
 /// Whether a plain, untagged text is a string.
 pub(crate) fn is_plain_string(text: &[u8]) -> bool {
-    match text.first() {
-        None => false,
-        Some(&first) => HINTS[first as usize] == FirstByte::Str || special(text).is_none(),
-    }
+    is_surely_string(text) || !text.is_empty() && special(text).is_none()
 }
 
 #[inline]
 pub(crate) fn resolve_type(text: &[u8]) -> (Type, Scalar) {
-    let Some(&first) = text.first() else { return (Type::Null, Scalar::Null) };
-    if HINTS[first as usize] != FirstByte::Str
+    if text.is_empty() {
+        return (Type::Null, Scalar::Null);
+    }
+    if !is_surely_string(text)
         && let Some((kind, value)) = special(text)
     {
         return (kind, value.unwrap_or_else(|| Scalar::Str(Str::new(text))));
@@ -106,8 +151,12 @@ fn special(text: &[u8]) -> Option<(Type, Option<Scalar>)> {
             b".inf" | b".Inf" | b".INF" => Some((Type::Float, Some(Scalar::Float(f64::INFINITY)))),
             _ => number::pointed_float(text).map(|value| (Type::Float, Some(Scalar::Float(value)))),
         },
-        FirstByte::Number if timestamp::is_timestamp(text) => Some((Type::Timestamp, None)),
-        FirstByte::Number => numeric(text).map(|value| (type_of(&value), Some(value))),
+        FirstByte::Number => match number::decimal(text) {
+            // Most numbers in configuration are short and plain: 8080, 3, 100.
+            Some(value) => Some((Type::Int, Some(Scalar::Int(value)))),
+            None if timestamp::is_timestamp(text) => Some((Type::Timestamp, None)),
+            None => numeric(text).map(|value| (type_of(&value), Some(value))),
+        },
     }
 }
 
@@ -123,8 +172,11 @@ fn type_of(number: &Scalar) -> Type {
     if matches!(number, Scalar::Float(_)) { Type::Float } else { Type::Int }
 }
 
+/// The length of `false`.
+const LONGEST_WORD: usize = 5;
+
 fn word(text: &[u8]) -> Option<Scalar> {
-    if text.len() > 5 {
+    if text.len() > LONGEST_WORD {
         return None;
     }
     Some(match text {
@@ -232,4 +284,40 @@ fn conservative(text: &[u8], found: Type) -> Result<Type, String> {
         return Ok(Type::Str);
     };
     Err(format!("Strict parsing: Strings with {what} must be explicitly quoted: '{shown}'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every text of up to five characters of those that occur in words and numbers.
+    #[test]
+    fn texts_that_are_surely_strings_are_strings() {
+        let check = |text: &[u8]| assert!(!is_surely_string(text) || special(text).is_none(), "{text:?}");
+        for alphabet in [&b"yYeEsSnNoOuUlLtTrRaA"[..], b"0179-+._xobeE:Tinf", b"~fFaAlLsSeEoO.nN"] {
+            for count in (1..=4u32).map(|len| alphabet.len().pow(len)) {
+                let mut text = Vec::new();
+                for number in 0..count {
+                    text.clear();
+                    let mut rest = number;
+                    while text.is_empty() || rest > 0 {
+                        text.push(alphabet[rest % alphabet.len()]);
+                        rest /= alphabet.len();
+                    }
+                    check(&text);
+                }
+            }
+        }
+        for word in
+            [&b"true"[..], b"False", b"FALSE", b"null", b"~", b"Yes", b"off", b"0x1F", b"1_000", b"-.INF", b"1."]
+        {
+            assert!(!is_surely_string(word) && special(word).is_some(), "{word:?}");
+        }
+        for text in [&b"2001-1-1T1:2:3Z"[..], b"2001-1-1 1:2:3,5", b"1e-5", b"0b-1", b"18446744073709551615"] {
+            assert!(!is_surely_string(text) && special(text).is_some(), "{text:?}");
+        }
+        for text in [&b"name"[..], b"64Mi", b"10s", b"node", b"type", b"tag", b"-x"] {
+            assert!(is_surely_string(text) == (text != b"node") && special(text).is_none(), "{text:?}");
+        }
+    }
 }

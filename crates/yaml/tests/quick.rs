@@ -43,6 +43,10 @@ fn lines_of_common_forms() {
     check("a: {b: c\n,d: e}\n- f\n");
     check("a: [b,\n... ]\n");
     check("a: |\n  x\n\ty\n");
+    check("a: some words  \n  and more: no\n");
+    check("a: some words \t\n  and:more#here  # c\n  b\nc: d\t# e\n");
+    check("a: 'some words  \n\n  it''s \\ more '\nb: \"some  words \t\n  and \\\n  \\x41 more\\ \\n \"\n");
+    check("a: \"wörter  \u{85} und \u{2028}\u{e9}  \n x \"\nb: wörter  und \u{2028} mehr\n");
     check("a: |\n  x\n \n  y\n  \n\n  z");
 }
 
@@ -122,6 +126,14 @@ fn piece() -> impl Strategy<Value = &'static str> {
         "/p",
         "$x",
         "(y",
+        "a,b[c]{d}\"e'f#g?h\\: ",
+        "k\u{e9}y: ",
+        "longer-key-than-eight: ",
+        "words and: more",
+        "words  and#more\t",
+        "\"words  and",
+        "'it''s  more",
+        " \\n \\",
         "@",
         "%",
     ])
@@ -167,6 +179,16 @@ fn tidy_line() -> impl Strategy<Value = String> {
         "v: w: x",
         "---",
         "&a y: *a",
+        "n: 0",
+        "on: 007",
+        "a,b[c]{d}\"e'f#g?h: i",
+        "- --flag=a:b#c",
+        "u: \"two words  ",
+        "u: 'two words  ",
+        "and more\"",
+        "it''s  more \\ '",
+        "a few more words  ",
+        "twenty-two-bytes-are-in-place: exactly twenty-two byt",
         LONG_PLAIN,
         LONG_QUOTED,
     ]);

@@ -7,6 +7,7 @@ use super::Failure;
 use super::advice::Mistake;
 use super::parser::{Candidate, CollectionKind, NodeRole, Parser, ParserStep};
 use super::properties::Properties;
+use super::quick::QuickLine;
 use super::scalars::ScalarText;
 use crate::Scalar;
 use crate::tree::Style;
@@ -25,11 +26,11 @@ impl<'a> Parser<'a> {
     pub(super) fn next_block_key(&mut self) -> Result<ParserStep, Failure> {
         loop {
             self.skip_to_token();
-            if !self.quick_key() {
-                break;
-            }
-            if !self.quick_value() && !self.quick_map()? {
-                return Ok(ParserStep::Node);
+            match self.quick_line()? {
+                QuickLine::Item => {}
+                QuickLine::Array => return Ok(ParserStep::Next),
+                QuickLine::Key => return Ok(ParserStep::Node),
+                QuickLine::Nothing => break,
             }
         }
         let in_column = self.at.column() as i32 == self.indent && self.key_allowed;
@@ -113,10 +114,12 @@ impl<'a> Parser<'a> {
             self.begin_array_item(self.at.pos, self.at.line);
             self.at.pos += 1;
             self.value_at = self.at.pos;
-            if self.quick_item() {
-                continue;
+            if self.quick_item_map()? {
+                return Ok(ParserStep::Next);
             }
-            return Ok(if self.quick_item_map()? { ParserStep::Next } else { ParserStep::Node });
+            if !self.quick_item() {
+                return Ok(ParserStep::Node);
+            }
         }
         if self.top().kind == CollectionKind::IndentlessArray {
             return Ok(self.close());

@@ -51,8 +51,8 @@ impl Pending {
 #[derive(Default)]
 pub(super) struct Anchors<'a> {
     named: HashMap<&'a [u8], Anchor>,
-    /// Number of nodes so far, with aliases expanded.
-    pub(super) counted: u64,
+    /// How much more than the number of nodes so far is counted: long scalars and aliases.
+    pub(super) extra: u64,
     /// Number of nodes that aliases add.
     expanded: u64,
 }
@@ -89,6 +89,7 @@ impl<'a> Parser<'a> {
         self.open_map_items.push(MapItem { key, pos, value: NodeId(0), comments });
     }
 
+    #[inline(always)]
     pub(super) fn begin_array_item(&mut self, pos: usize, line: u32) {
         let comments = self.own_comments(pos as u32, line);
         let pos = Pos::new(self.file, pos as u32);
@@ -124,19 +125,20 @@ impl<'a> Parser<'a> {
             }
             return Ok(ParserStep::Next);
         }
-        let counted = self.anchors.counted;
-        let id = self.node(Value::Scalar(value), start, end, style);
+        let counted = self.counted();
+        let id = self.leaf(value, start, end, style);
         self.close_anchor(properties, id, 0, counted);
         Ok(ParserStep::Done(id, 0))
     }
 
     /// The key read last has no value.
     pub(super) fn value_is_absent(&mut self) -> Result<(), Failure> {
-        let id = self.node(Value::Scalar(Scalar::Null), self.value_at, self.value_at, Style::Plain);
+        let id = self.leaf(Scalar::Null, self.value_at, self.value_at, Style::Plain);
         self.take(id, 0)
     }
 
     /// Adds a node to the innermost collection.
+    #[inline(always)]
     pub(super) fn take(&mut self, id: NodeId, height: u32) -> Result<(), Failure> {
         let frame = self.frames.last_mut().expect("inside a collection");
         frame.height = frame.height.max(height);
@@ -146,15 +148,23 @@ impl<'a> Parser<'a> {
                 frame.role = NodeRole::Key;
                 if !std::mem::take(&mut frame.merge) {
                     self.open_map_items.last_mut().expect("the item was begun").value = id;
-                } else if let Value::Map(from, to) = self.tree.nodes[id.0 as usize].value {
-                    self.open_map_items.extend_from_slice(&self.tree.map_items[from as usize..to as usize]);
-                } else if !self.is_empty_array(id) {
-                    // The reference takes an empty list, but no list of maps, in spite of its message.
-                    self.defer("map merge requires map or sequence of maps as the value".to_owned());
+                } else {
+                    self.merge(id);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Adds the items of a node to the innermost map.
+    #[cold]
+    fn merge(&mut self, id: NodeId) {
+        if let Value::Map(from, to) = self.tree.nodes[id.0 as usize].value {
+            self.open_map_items.extend_from_slice(&self.tree.map_items[from as usize..to as usize]);
+        } else if !self.is_empty_array(id) {
+            // The reference takes an empty list, but no list of maps, in spite of its message.
+            self.defer("map merge requires map or sequence of maps as the value".to_owned());
+        }
     }
 
     fn is_empty_array(&self, id: NodeId) -> bool {
@@ -202,13 +212,18 @@ impl<'a> Parser<'a> {
 
     /// Assigns the pending comments to a node that was read; returns the index of its first
     /// comment.
-    #[inline]
+    #[inline(always)]
     pub(super) fn own_comments(&mut self, owner: u32, line: u32) -> u32 {
         self.pending.last = (line > 0).then_some((owner, line));
         self.pending.awaiting_item = false;
         if self.pending.comments.is_empty() {
             return self.tree.comments.len() as u32;
         }
+        self.own_pending_comments(owner, line)
+    }
+
+    #[inline(never)]
+    fn own_pending_comments(&mut self, owner: u32, line: u32) -> u32 {
         let ours = self.pending.comments.iter().take_while(|pending| pending.line <= line).count();
         let mut start = None;
         for PendingComment { mut comment, line: comment_line, fallback } in self.pending.comments.drain(..ours) {
@@ -237,7 +252,7 @@ impl<'a> Parser<'a> {
         }
         if left > 0 {
             let end = self.at.text.len();
-            let value = self.node(Value::Scalar(Scalar::Null), end, end, Style::Plain);
+            let value = self.leaf(Scalar::Null, end, end, Style::Plain);
             let comments = (self.tree.comments.len() - left).max(start) as u32;
             self.tree.documents.push(Document { pos: Pos::UNKNOWN, value, injected: true, comments });
         }
@@ -252,7 +267,7 @@ impl<'a> Parser<'a> {
 
     pub(super) fn close_anchor(&mut self, properties: Properties<'a>, id: NodeId, height: u32, counted: u64) {
         if let Some(name) = properties.anchor {
-            let nodes = self.anchors.counted - counted;
+            let nodes = self.counted() - counted;
             self.anchors.named.insert(name, Anchor { node: Some(id), height, nodes });
         }
     }
@@ -267,8 +282,8 @@ impl<'a> Parser<'a> {
         style: Style,
     ) {
         if properties.anchor.is_some() {
-            let counted = self.anchors.counted;
-            let id = self.node(Value::Scalar(value.clone()), start, end, style);
+            let counted = self.counted();
+            let id = self.leaf(value.clone(), start, end, style);
             self.close_anchor(properties, id, 0, counted);
         }
     }
@@ -302,16 +317,16 @@ impl<'a> Parser<'a> {
             Some(id) => id,
             None => {
                 self.defer(format!("anchor '{shown}' value contains itself"));
-                self.node(Value::Scalar(Scalar::Null), start, self.at.pos, Style::Plain)
+                self.leaf(Scalar::Null, start, self.at.pos, Style::Plain)
             }
         };
-        self.anchors.counted = self.anchors.counted.saturating_add(nodes);
+        self.anchors.extra = self.anchors.extra.saturating_add(nodes);
         self.anchors.expanded = self.anchors.expanded.saturating_add(nodes);
         if self.anchors.expanded > MAX_ALIAS_NODES {
             return Err(self.scan_error(&format!("aliases expand to more than {MAX_ALIAS_NODES} nodes")));
         }
         if self.frames.len() + height as usize > MAX_DEPTH {
-            return Err(self.scan_error(&format!("collections are nested more than {MAX_DEPTH} levels deep")));
+            return Err(self.too_deep());
         }
         if colon || matches!(self.role(), Some(NodeRole::Key | NodeRole::ExplicitKey)) {
             let key = self.key_of(id, height)?;

@@ -16,7 +16,7 @@ use super::properties::{Properties, TagHandles};
 use super::scalars::ScalarText;
 use super::valid::TextProperties;
 use super::{ByteOrderMark, Failure, MAX_DEPTH, ReadError, ReadOptions};
-use crate::resolve::{is_plain_string, resolve_strict};
+use crate::resolve::{is_plain_string, is_surely_string, resolve_common, resolve_strict};
 use crate::tree::{ArrayItem, Document, MapItem, Node, Style, Value};
 use crate::{NodeId, Scalar, Tree, resolve};
 
@@ -304,8 +304,11 @@ impl<'a> Parser<'a> {
     /// Skips white space, comments and line ends.
     #[inline(always)]
     pub(super) fn skip_to_token(&mut self) {
-        // After a value that was read on the fast path there is nothing to skip.
-        if matches!(self.at.byte(), b' ' | b'\t' | b'#' | b'\n' | b'\r' | 0xC2 | 0xE2) {
+        // After a value that was read on the fast path there is nothing to skip, and after a comma
+        // one space.
+        if self.at.byte() == b' ' && matches!(self.at.at(self.at.pos + 1), b'!' | b'"' | b'$'..=0x7F) {
+            self.at.pos += 1;
+        } else if matches!(self.at.byte(), b' ' | b'\t' | b'#' | b'\n' | b'\r' | 0xC2 | 0xE2) {
             self.skip_blank_space();
         }
     }
@@ -380,8 +383,7 @@ impl<'a> Parser<'a> {
         properties: Properties<'a>,
     ) -> Result<(), Failure> {
         if self.frames.len() >= MAX_DEPTH {
-            let message = format!("collections are nested more than {MAX_DEPTH} levels deep");
-            return Err(self.scan_error(&message));
+            return Err(self.too_deep());
         }
         let base = match kind {
             CollectionKind::BlockMap | CollectionKind::FlowMap | CollectionKind::FlowPair => self.open_map_items.len(),
@@ -389,7 +391,9 @@ impl<'a> Parser<'a> {
                 self.open_array_items.len()
             }
         };
-        self.open_anchor(properties);
+        if properties.anchor.is_some() {
+            self.open_anchor(properties);
+        }
         self.frames.push(OpenCollection {
             kind,
             role,
@@ -402,9 +406,14 @@ impl<'a> Parser<'a> {
             candidate: None,
             separator: (start, self.at.line),
             height: 0,
-            counted: self.anchors.counted,
+            counted: self.counted(),
         });
         Ok(())
+    }
+
+    #[cold]
+    pub(super) fn too_deep(&self) -> Failure {
+        self.scan_error(&format!("collections are nested more than {MAX_DEPTH} levels deep"))
     }
 
     /// Closes the innermost collection after the last content read.
@@ -426,19 +435,33 @@ impl<'a> Parser<'a> {
                 (Value::Array(from, self.tree.array_items.len() as u32), style)
             }
         };
-        let id = self.node(value, frame.start, end, style);
+        let id = self.add(Node::new(value, frame.start as u32, end as u32, style));
         let height = frame.height + 1;
-        self.close_anchor(frame.properties, id, height, frame.counted);
+        if frame.properties.anchor.is_some() {
+            self.close_anchor(frame.properties, id, height, frame.counted);
+        }
         ParserStep::Done(id, height)
     }
 
-    pub(super) fn node(&mut self, value: Value, start: usize, end: usize, style: Style) -> NodeId {
-        self.anchors.counted +=
-            1 + (end.saturating_sub(start) / 64) as u64 * u64::from(matches!(value, Value::Scalar(_)));
+    /// Number of nodes so far, with aliases expanded.
+    #[inline]
+    pub(super) fn counted(&self) -> u64 {
+        (self.tree.nodes.len() as u64).saturating_add(self.anchors.extra)
+    }
+
+    /// Adds a scalar to the tree.
+    #[inline(always)]
+    pub(super) fn leaf(&mut self, value: Scalar, start: usize, end: usize, style: Style) -> NodeId {
+        self.anchors.extra += (end.saturating_sub(start) / 64) as u64;
+        self.add(Node::new(Value::Scalar(value), start as u32, end as u32, style))
+    }
+
+    #[inline(always)]
+    fn add(&mut self, node: Node) -> NodeId {
         if self.tree.nodes.len() == self.tree.nodes.capacity() {
             self.charge_growth();
         }
-        self.tree.nodes.push(Node::new(value, start as u32, end as u32, style));
+        self.tree.nodes.push(node);
         NodeId(self.tree.nodes.len() as u32 - 1)
     }
 
@@ -454,8 +477,18 @@ impl<'a> Parser<'a> {
     }
 
     /// A part of the text.
-    #[inline]
+    #[inline(always)]
     pub(super) fn part(&self, start: usize, end: usize) -> Str {
+        // Three words are copied whatever the length is: that saves the branches on it.
+        let window = self.at.text.get(start..).and_then(|rest| rest.first_chunk());
+        match window.and_then(|window| Str::from_window(window, end - start)) {
+            Some(text) => text,
+            None => self.long_part(start, end),
+        }
+    }
+
+    #[inline(never)]
+    fn long_part(&self, start: usize, end: usize) -> Str {
         match self.shared {
             Some(text) if end - start >= SHARED => text.part(start..end),
             _ => Str::new(&self.at.text[start..end]),
@@ -463,8 +496,20 @@ impl<'a> Parser<'a> {
     }
 
     /// The value of a plain, untagged part of the text.
-    #[inline]
+    #[inline(always)]
     pub(super) fn resolved(&self, start: usize, end: usize) -> Scalar {
+        let text = &self.at.text[start..end];
+        if is_surely_string(text) {
+            return Scalar::Str(self.part(start, end));
+        }
+        match resolve_common(text) {
+            Some(value) => value,
+            None => self.resolved_by_text(start, end),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn resolved_by_text(&self, start: usize, end: usize) -> Scalar {
         let text = &self.at.text[start..end];
         match self.shared {
             Some(shared) if text.len() >= SHARED && is_plain_string(text) => Scalar::Str(shared.part(start..end)),
@@ -498,7 +543,7 @@ impl<'a> Parser<'a> {
             }
             None if self.options.strict => resolve_strict(bytes),
             None => match text {
-                ScalarText::Input(start, end) => return self.resolved(start, end),
+                ScalarText::Input(start, end) => return self.resolved_by_text(start, end),
                 ScalarText::Buffer => return resolve(bytes),
             },
             Some(tag) => tag.meaning(bytes),

@@ -5,22 +5,22 @@
 //! without the fast paths, and the tests compare both. On the `big-file` workload the fast paths
 //! save half of the instructions.
 
+use ytterby_diag::Pos;
+
 use super::Failure;
 use super::parser::{CollectionKind, NodeRole, Parser};
 use super::properties::Properties;
-use crate::tree::{Style, Value};
-use crate::{NodeId, Scalar};
+use crate::tree::Style;
+use crate::{MapItem, NodeId, Scalar, scan};
 
 /// Can begin a scalar, is not an indicator, and no following text changes that.
 const FIRST: u8 = 1;
-/// Can be part of a key.
+/// Can be part of a key between brackets.
 const KEY: u8 = 2;
 /// Can be part of a value; `:` and `#` depend on their neighbours.
 const VALUE: u8 = 4;
-/// Can be inside of quotes; each kind of quote ends at its own.
-const QUOTED: u8 = 8;
 /// Can be part of a value between brackets.
-const FLOW: u8 = 16;
+const FLOW: u8 = 8;
 
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
@@ -36,9 +36,6 @@ const CLASSES: [u8; 256] = {
         if !matches!(byte, b':' | b'#') {
             classes[at] |= VALUE;
         }
-        if !matches!(byte, b'"' | b'\'' | b'\\') {
-            classes[at] |= QUOTED;
-        }
         if !matches!(byte, b':' | b'#' | b',' | b'?' | b'[' | b']' | b'{' | b'}') {
             classes[at] |= FLOW;
         }
@@ -52,10 +49,19 @@ fn class(text: &[u8], at: usize) -> u8 {
     text.get(at).map_or(0, |&byte| CLASSES[byte as usize])
 }
 
-/// The end of a key at `start` that consists of letters, digits and few other characters and is
-/// followed by `:`.
+/// The end of a key at `start` that has no blanks and is followed by `:`.
 #[inline(always)]
 fn key_end(text: &[u8], start: usize) -> Option<usize> {
+    if class(text, start) & FIRST == 0 {
+        return None;
+    }
+    let end = scan::find(text, start + 1, |word| word.is_below_or_beyond_ascii(b' ' + 1) | word.is(b':'));
+    is_key(text, start, end).then_some(end)
+}
+
+/// The same between brackets, for keys of letters, digits and few other characters.
+#[inline(always)]
+fn flow_key_end(text: &[u8], start: usize) -> Option<usize> {
     if class(text, start) & FIRST == 0 {
         return None;
     }
@@ -63,25 +69,24 @@ fn key_end(text: &[u8], start: usize) -> Option<usize> {
     while class(text, end) & KEY != 0 {
         end += 1;
     }
-    let is_key = matches!(text.get(end..end + 2), Some(b": " | b":\n")) && end - start <= 1000;
-    is_key.then_some(end)
+    is_key(text, start, end).then_some(end)
+}
+
+/// Whether a text is followed by `:` and not too long for a key.
+#[inline(always)]
+fn is_key(text: &[u8], start: usize, end: usize) -> bool {
+    matches!(text.get(end..end + 2), Some(b": " | b":\n")) && end - start <= 1000
 }
 
 /// The closing quote of the scalar that begins at `start`, if it has one line and no escapes.
 #[inline(always)]
 fn quote_end(text: &[u8], start: usize, quote: u8) -> Option<usize> {
-    let mut end = start + 1;
-    loop {
-        while class(text, end) & QUOTED != 0 {
-            end += 1;
-        }
-        match text.get(end) {
-            Some(&byte) if byte == quote => return Some(end),
-            Some(b'"' | b'\'') => end += 1,
-            Some(b'\\') if quote == b'\'' => end += 1,
-            _ => return None,
-        }
-    }
+    let end = if quote == b'"' {
+        scan::find(text, start + 1, |word| word.is_below_or_beyond_ascii(b' ') | word.is(b'"') | word.is(b'\\'))
+    } else {
+        scan::find(text, start + 1, |word| word.is_below_or_beyond_ascii(b' ') | word.is(b'\''))
+    };
+    (text.get(end) == Some(&quote)).then_some(end)
 }
 
 /// A value that ends with its line.
@@ -98,19 +103,34 @@ impl LineValue {
     #[inline(always)]
     fn ends(text: &[u8], end: usize, feed: usize) -> LineValue {
         let next = feed + 1;
-        let mut content = next;
-        while text.get(content) == Some(&b' ') {
-            content += 1;
-        }
-        LineValue { end, next, content }
+        LineValue { end, next, content: scan::skip_spaces(text, next) }
     }
 }
 
+/// The end of a quoted scalar without escapes that ends with its line.
+#[inline(always)]
+fn quoted_line(text: &[u8], start: usize, quote: u8) -> Option<LineValue> {
+    let end = quote_end(text, start, quote)?;
+    (text.get(end + 1) == Some(&b'\n')).then(|| LineValue::ends(text, end + 1, end + 1))
+}
+
+/// What [`Parser::quick_line`] read.
+pub(super) enum QuickLine {
+    /// A key and its value, or the beginning of the map that is its value.
+    Item,
+    /// A key, and the beginning of the array that is its value.
+    Array,
+    /// Only a key.
+    Key,
+    /// Nothing.
+    Nothing,
+}
+
 impl Parser<'_> {
-    /// Reads a key of letters, digits and few other characters, in the column of its map and
-    /// followed by `:`.
-    #[inline]
-    pub(super) fn quick_key(&mut self) -> bool {
+    /// Reads a key without blanks that is in the column of its map and followed by `:`, and its value
+    /// if it has a common form.
+    #[inline(always)]
+    pub(super) fn quick_line(&mut self) -> Result<QuickLine, Failure> {
         let start = self.at.pos;
         let text = self.at.text;
         if class(text, start) & FIRST == 0
@@ -119,64 +139,79 @@ impl Parser<'_> {
             || !self.quick
             || self.top().role != NodeRole::Key
         {
-            return false;
+            return Ok(QuickLine::Nothing);
         }
-        let Some(end) = key_end(text, start) else { return false };
+        let Some(end) = key_end(text, start) else { return Ok(QuickLine::Nothing) };
         if text[start] == b'.' && self.at.at_document_marker() {
-            return false;
+            return Ok(QuickLine::Nothing);
         }
-        self.begin_map_item(self.resolved(start, end), start, self.at.line, false);
-        self.top().role = NodeRole::Value;
-        self.at.pos = end + 1;
+        let key = self.resolved(start, end);
+        let comments = self.own_comments(start as u32, self.at.line);
+        let pos = Pos::new(self.file, start as u32);
         self.value_at = end + 1;
+        if let Some(value) = self.quick_value(end + 1) {
+            self.open_map_items.push(MapItem { key, pos, value, comments });
+            return Ok(QuickLine::Item);
+        }
+        self.open_map_items.push(MapItem { key, pos, value: NodeId(0), comments });
+        let top = self.top();
+        top.role = NodeRole::Value;
+        top.merge = false;
+        self.at.pos = end + 1;
         self.key_allowed = false;
-        true
+        self.quick_collection()
     }
 
-    /// Reads a value that ends with its line: a plain one, or one in quotes without escapes.
-    #[inline]
-    pub(super) fn quick_value(&mut self) -> bool {
+    /// Reads the value after a `:` if it ends with its line: a plain one, or one in quotes without
+    /// escapes.
+    #[inline(always)]
+    fn quick_value(&mut self, colon_end: usize) -> Option<NodeId> {
         let text = self.at.text;
-        let start = self.at.pos + 1;
-        if text.get(self.at.pos) != Some(&b' ') {
-            return false;
+        let start = colon_end + 1;
+        if text.get(colon_end) != Some(&b' ') {
+            return None;
         }
         let (line, value, style) = match text.get(start) {
             Some(&quote @ (b'"' | b'\'')) => {
-                let Some(line) = self.quoted_line(start, quote) else { return false };
+                let line = quoted_line(text, start, quote)?;
                 let style = if quote == b'"' { Style::DoubleQuoted } else { Style::SingleQuoted };
                 let value = Scalar::Str(self.part(start + 1, line.end - 1));
                 (line, value, style)
             }
             _ => {
-                let Some(line) = self.plain_line_end(start) else { return false };
+                let line = self.plain_line_end(start)?;
                 let value = self.resolved(start, line.end);
                 (line, value, Style::Plain)
             }
         };
-        let id = self.node(Value::Scalar(value), start, line.end, style);
-        self.open_map_items.last_mut().expect("the item was begun").value = id;
-        self.top().role = NodeRole::Key;
+        let id = self.leaf(value, start, line.end, style);
         self.go_to(line);
-        true
+        Some(id)
     }
 
-    /// Opens the map that begins on the line below a key, if its first line has a simple form.
-    #[inline]
-    pub(super) fn quick_map(&mut self) -> Result<bool, Failure> {
+    /// Opens the collection that begins on the line below a key, if its first line has a simple form.
+    #[inline(always)]
+    fn quick_collection(&mut self) -> Result<QuickLine, Failure> {
         let text = self.at.text;
         if text.get(self.at.pos) != Some(&b'\n') {
-            return Ok(false);
+            return Ok(QuickLine::Key);
         }
         let line = LineValue::ends(text, self.content_end, self.at.pos);
         let column = (line.content - line.next) as i32;
+        if column >= self.indent && matches!(text.get(line.content..line.content + 2), Some(b"- ")) {
+            self.go_to(line);
+            let kind = if column == self.indent { CollectionKind::IndentlessArray } else { CollectionKind::BlockArray };
+            self.push(kind, NodeRole::Item, self.at.pos, Properties::default())?;
+            self.indent = column;
+            return Ok(QuickLine::Array);
+        }
         if column <= self.indent || key_end(text, line.content).is_none() {
-            return Ok(false);
+            return Ok(QuickLine::Key);
         }
         self.go_to(line);
         self.push(CollectionKind::BlockMap, NodeRole::Key, self.at.pos, Properties::default())?;
         self.indent = column;
-        Ok(true)
+        Ok(QuickLine::Item)
     }
 
     /// Reads a plain value after `-` that ends with its line.
@@ -188,7 +223,7 @@ impl Parser<'_> {
         }
         let Some(line) = self.plain_line_end(start) else { return false };
         let value = self.resolved(start, line.end);
-        let id = self.node(Value::Scalar(value), start, line.end, Style::Plain);
+        let id = self.leaf(value, start, line.end, Style::Plain);
         self.open_array_items.last_mut().expect("the item was begun").value = id;
         self.go_to(line);
         true
@@ -216,9 +251,8 @@ impl Parser<'_> {
         }
         let mut feed = start + 1;
         loop {
-            while class(text, feed) & VALUE != 0 {
-                feed += 1;
-            }
+            let stops = |word: scan::Word| word.is_below_or_beyond_ascii(b' ') | word.is(b':') | word.is(b'#');
+            feed = scan::find(text, feed, stops);
             match text.get(feed) {
                 Some(b'\n') => break,
                 Some(b':') if class(text, feed + 1) & VALUE != 0 && text[feed + 1] != b' ' => feed += 1,
@@ -237,14 +271,6 @@ impl Parser<'_> {
             return None;
         }
         Some(line)
-    }
-
-    /// The end of a quoted scalar without escapes that ends with its line.
-    #[inline(always)]
-    fn quoted_line(&self, start: usize, quote: u8) -> Option<LineValue> {
-        let text = self.at.text;
-        let end = quote_end(text, start, quote)?;
-        (text.get(end + 1) == Some(&b'\n')).then(|| LineValue::ends(text, end + 1, end + 1))
     }
 
     /// Reads a scalar between brackets that is followed by a comma or by the closing bracket.
@@ -284,7 +310,7 @@ impl Parser<'_> {
         self.content_end = end;
         self.at.pos = stop;
         self.key_allowed = false;
-        Some(self.node(Value::Scalar(value), start, end, style))
+        Some(self.leaf(value, start, end, style))
     }
 
     /// Reads a key between brackets that is followed by `: `; the cursor is then after the colon.
@@ -294,7 +320,7 @@ impl Parser<'_> {
         if !self.quick || start == self.at.line_start || !self.key_allowed {
             return false;
         }
-        let Some(end) = key_end(text, start).filter(|&end| text[end + 1] == b' ') else { return false };
+        let Some(end) = flow_key_end(text, start).filter(|&end| text[end + 1] == b' ') else { return false };
         self.begin_map_item(self.resolved(start, end), start, self.at.line, false);
         self.top().role = NodeRole::Value;
         self.at.pos = end + 1;

@@ -7,6 +7,7 @@ use super::Failure;
 use super::advice::Mistake;
 use super::cursor::fold;
 use super::parser::Parser;
+use crate::scan;
 
 /// A scalar's text: a slice of the input, or [`Parser::buffer`].
 #[derive(Clone, Copy)]
@@ -71,6 +72,9 @@ impl Parser<'_> {
     fn plain_line(&mut self, stop: u8) -> usize {
         let text = self.at.text;
         let mut pos = self.at.pos;
+        if self.quick && stop == PLAIN_STOP {
+            pos = plain_run(text, pos);
+        }
         loop {
             while pos < text.len() && CLASSES[text[pos] as usize] & stop == 0 {
                 pos += 1;
@@ -205,8 +209,9 @@ impl Parser<'_> {
                     self.escape()?;
                     continue;
                 }
-                self.buffer.push(byte);
-                self.at.pos += 1;
+                let end = if self.quick { quoted_run(self.at.text, self.at.pos, quote) } else { self.at.pos + 1 };
+                self.buffer.extend_from_slice(&self.at.text[self.at.pos..end]);
+                self.at.pos = end;
             }
             let blanks = self.at.pos;
             let mut breaks = std::mem::take(&mut self.breaks);
@@ -395,6 +400,46 @@ impl Parser<'_> {
         }
         Ok(())
     }
+}
+
+/// The end of the part of a plain scalar from `start` on that is surely part of it: words of ASCII with
+/// spaces between. What follows is left to the code that knows all rules.
+#[inline]
+fn plain_run(text: &[u8], start: usize) -> usize {
+    let mut end = start;
+    loop {
+        end = scan::find(text, end, |word| word.is_below_or_beyond_ascii(b' ') | word.is(b':') | word.is(b'#'));
+        let is_inside = match text.get(end) {
+            Some(b':') => text.get(end + 1).is_some_and(u8::is_ascii_graphic),
+            Some(b'#') => end > start && text[end - 1].is_ascii_graphic(),
+            _ => false,
+        };
+        if !is_inside {
+            return without_spaces(text, start, end);
+        }
+        end += 1;
+    }
+}
+
+/// The same for a quoted scalar whose next byte at `start` is neither special nor blank.
+#[inline]
+fn quoted_run(text: &[u8], start: usize, quote: u8) -> usize {
+    let stops = |word: scan::Word| word.is_below_or_beyond_ascii(b' ') | word.is(quote) | word.is(b'\\');
+    let end = scan::find(text, start + 1, stops);
+    match text.get(end) {
+        Some(&byte) if byte == quote || byte == b'\\' => end,
+        // Spaces before a line break are dropped.
+        _ => without_spaces(text, start + 1, end),
+    }
+}
+
+/// The end of a text without the spaces at its end.
+#[inline]
+fn without_spaces(text: &[u8], start: usize, mut end: usize) -> usize {
+    while end > start && text[end - 1] == b' ' {
+        end -= 1;
+    }
+    end
 }
 
 /// What happens to the line breaks at the end of a block scalar.

@@ -16,32 +16,57 @@ pub(super) fn check(text: &[u8], file: FileId) -> Result<TextProperties, ReadErr
     if u32::try_from(text.len()).is_err() {
         return Err(ReadError::new("files of 4 GiB or more cannot be read", Span::new(file, 0, 0)));
     }
-    // One pass without branches, so that the compiler can vectorise it.
-    let (mut high, mut control, mut cr) = (false, false, false);
-    for &byte in text {
-        high |= byte >= 0x80;
-        control |= byte < b' ' && byte != b'\n' && byte != b'\t' && byte != b'\r' || byte == 0x7f;
-        cr |= byte == b'\r';
-    }
-    if !high && !control {
-        return Ok(TextProperties { line_feeds_only: !cr });
-    }
-    let mut odd = cr;
     let mut at = 0;
+    let mut line_feeds_only = true;
     while at < text.len() {
-        if text[at] < 0x80 && !is_control(u32::from(text[at])) {
-            at += 1;
+        // The last block overlaps the one before it.
+        let block = text[at..].first_chunk().or_else(|| text.last_chunk());
+        if block.is_some_and(is_simple) {
+            at += BLOCK;
             continue;
         }
-        let (value, width) = match decode(&text[at..]) {
-            Ok((value, width)) if !is_control(value) => (value, width),
-            Ok(_) => return Err(bad(file, at, "control characters are not allowed")),
-            Err((offset, problem)) => return Err(bad(file, at + offset, problem)),
-        };
-        odd |= matches!(value, 0x85 | 0x2028 | 0x2029);
-        at += width;
+        let end = text.len().min(at + BLOCK);
+        let (has_others, has_cr) = others(&text[at..end]);
+        line_feeds_only &= !has_cr;
+        if !has_others {
+            at = end;
+            continue;
+        }
+        while at < end {
+            at += match decode(&text[at..]) {
+                Ok((value, _)) if is_control(value) => return Err(bad(file, at, "control characters are not allowed")),
+                Ok((value, width)) => {
+                    line_feeds_only &= !matches!(value, 0x85 | 0x2028 | 0x2029);
+                    width
+                }
+                Err((offset, problem)) => return Err(bad(file, at + offset, problem)),
+            };
+        }
     }
-    Ok(TextProperties { line_feeds_only: !odd })
+    Ok(TextProperties { line_feeds_only })
+}
+
+/// Bytes that are checked at once. Only blocks with other bytes than printable ASCII and line feeds are
+/// looked at again: a comment with a `©` must not make a file slow.
+const BLOCK: usize = 64;
+
+/// Whether all bytes are printable ASCII or line feeds. The loop has no branches, so that the compiler
+/// vectorises it: half an instruction per byte.
+#[inline]
+fn is_simple(block: &[u8; BLOCK]) -> bool {
+    // As signed numbers, bytes beyond ASCII are below the space.
+    let is_other = |byte: u8| ((byte as i8) < b' ' as i8) & (byte != b'\n') | (byte == 0x7F);
+    !block.iter().fold(false, |found, &byte| found | is_other(byte))
+}
+
+/// Whether there are control characters or bytes beyond ASCII, and whether there are carriage returns.
+fn others(block: &[u8]) -> (bool, bool) {
+    let (mut others, mut cr) = (false, false);
+    for &byte in block {
+        others |= (byte as i8) < b' ' as i8 && byte != b'\n' && byte != b'\t' && byte != b'\r' || byte == 0x7F;
+        cr |= byte == b'\r';
+    }
+    (others, cr)
 }
 
 /// The error for a byte; the reference reports no line here.
@@ -84,6 +109,8 @@ fn decode(text: &[u8]) -> Result<(u32, usize), (usize, &'static str)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn line_feeds_only(text: &[u8]) -> Option<bool> {
@@ -95,11 +122,48 @@ mod tests {
         for byte in 0..0x80u8 {
             let expected = (!is_control(u32::from(byte))).then_some(byte != b'\r');
             assert_eq!(line_feeds_only(&[byte]), expected, "{byte:#x} alone");
-            // A non-ASCII byte forces the check of each character.
+            // A non-ASCII byte forces the check of each character of its block.
             assert_eq!(line_feeds_only(&[byte, 0xc3, 0xa9]), expected, "{byte:#x} before é");
+            for (len, at) in [(64, 0), (64, 63), (65, 64), (100, 64), (100, 99), (200, 130)] {
+                let mut text = vec![b'x'; len];
+                text[at] = byte;
+                assert_eq!(line_feeds_only(&text), expected, "{byte:#x} at {at} of {len}");
+            }
         }
         for c in ['\u{85}', '\u{2028}', '\u{2029}'] {
             assert_eq!(line_feeds_only(c.to_string().as_bytes()), Some(false), "{c:?}");
+        }
+    }
+
+    /// What [`check`] returns, found character by character.
+    fn by_characters(text: &[u8]) -> Result<bool, (String, u32)> {
+        let (mut at, mut line_feeds_only) = (0, true);
+        while at < text.len() {
+            let (value, width) = decode(&text[at..]).map_err(|(offset, why)| (why.to_owned(), (at + offset) as u32))?;
+            if is_control(value) {
+                return Err(("control characters are not allowed".to_owned(), at as u32));
+            }
+            line_feeds_only &= !matches!(value, 0x0D | 0x85 | 0x2028 | 0x2029);
+            at += width;
+        }
+        Ok(line_feeds_only)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn blocks_agree_with_characters(
+            parts in prop::collection::vec((0..90usize, prop::sample::select(vec![
+                &b"\n"[..], b"\t", b"\r\n", b"\r", b"\xc3\xa9", b"\xc2\x85", b"\xe2\x80\xa8", b"\xf0\x9f\x98\x80",
+                b"", b"", b"", b"\x7f", b"\x00", b"\x80", b"\xe2\x82", b"\xff",
+            ])), 0..6),
+        ) {
+            let text: Vec<u8> = parts.iter().flat_map(|(len, part)| [&vec![b'x'; *len], *part].concat()).collect();
+            let found = check(&text, FileId(0)).map(|shape| shape.line_feeds_only);
+            let found = found.map_err(|error| (error.reference(), error.span.start));
+            let expected = by_characters(&text).map_err(|(why, at)| (format!("yaml: {why}"), at));
+            prop_assert_eq!(found, expected);
         }
     }
 

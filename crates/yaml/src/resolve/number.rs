@@ -5,12 +5,17 @@ use std::borrow::Cow;
 
 use crate::Scalar;
 
+/// The integer of a text that consists of a few digits and does not begin with 0.
+#[inline]
+pub(super) fn decimal(text: &[u8]) -> Option<i64> {
+    if text.len() > 18 || text[0] == b'0' && text.len() > 1 {
+        return None;
+    }
+    text.iter().try_fold(0, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + i64::from(byte - b'0')))
+}
+
 /// The number in a text that begins with a digit or a sign, if it is one.
 pub(super) fn number(text: &[u8]) -> Option<Scalar> {
-    // Most numbers in configuration are short and plain: 8080, 3, 100.
-    if text.len() <= 18 && text[0] != b'0' && text.iter().all(u8::is_ascii_digit) {
-        return Some(Scalar::Int(text.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'))));
-    }
     let plain: Cow<'_, [u8]> = if text.contains(&b'_') {
         text.iter().copied().filter(|&byte| byte != b'_').collect::<Vec<u8>>().into()
     } else {

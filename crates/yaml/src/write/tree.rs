@@ -30,32 +30,34 @@ enum WrittenItems<'a> {
     Array(std::slice::Iter<'a, ArrayItem>),
 }
 
+/// Charges a collection that is about to be written; an alias writes its node again.
+#[inline]
+fn charge(len: usize) {
+    if len > 0 {
+        budget::or_unwind(budget::work(1 + len / 4).and_then(|()| budget::memory(16 * len)));
+    }
+}
+
 fn write_node(tree: &Tree, id: NodeId, sink: &mut impl Sink) {
     let mut open: Vec<WrittenItems<'_>> = Vec::new();
     let mut next = Some(id);
     loop {
         if let Some(id) = next.take() {
-            // An alias writes its node again.
-            let len = match tree.value(id) {
-                View::Scalar(_) => 0,
-                View::Map(items) => items.len(),
-                View::Array(items) => items.len(),
-            };
-            if len > 0 {
-                budget::or_unwind(budget::work(1 + len / 4).and_then(|()| budget::memory(16 * len)));
-            }
             match tree.value(id) {
                 View::Scalar(value) => sink.scalar(value),
-                View::Map(items) if has_duplicate_keys(items) => {
-                    let items = last_wins(items);
-                    sink.begin_map(items.len());
-                    open.push(WrittenItems::Resolved(items.into_iter()));
-                }
                 View::Map(items) => {
-                    sink.begin_map(items.len());
-                    open.push(WrittenItems::Map(items.iter()));
+                    charge(items.len());
+                    if has_duplicate_keys(items) {
+                        let items = last_wins(items);
+                        sink.begin_map(items.len());
+                        open.push(WrittenItems::Resolved(items.into_iter()));
+                    } else {
+                        sink.begin_map(items.len());
+                        open.push(WrittenItems::Map(items.iter()));
+                    }
                 }
                 View::Array(items) => {
+                    charge(items.len());
                     sink.begin_array(items.len());
                     open.push(WrittenItems::Array(items.iter()));
                 }

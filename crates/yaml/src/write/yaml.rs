@@ -8,7 +8,7 @@ use ytterby_text::{Str, budget, push_int};
 
 use super::Sink;
 use super::layout::{double, literal, single, spaces};
-use super::style::{Quoting, is_plain, quoting};
+use super::style::{Quoting, push_window, quoting, write_plain};
 use crate::{ComplexKey, Scalar};
 
 /// Longest key, in bytes, that is written on one line before its `:`.
@@ -90,7 +90,8 @@ impl YamlWriter {
 
     /// Like [`YamlWriter::new`], with a capacity of `bytes`.
     pub fn with_capacity(bytes: usize) -> YamlWriter {
-        YamlWriter { out: Vec::with_capacity(bytes), ..YamlWriter::default() }
+        // Some pieces are written longer than they are and then cut off.
+        YamlWriter { out: Vec::with_capacity(bytes + 32), ..YamlWriter::default() }
     }
 
     /// The number of bytes written so far.
@@ -154,12 +155,12 @@ impl YamlWriter {
     #[inline]
     fn begin_item(&mut self) {
         /// A line break and indentation, written in one piece.
-        const BREAK: [u8; 33] = *b"\n                                ";
+        const BREAK: [u8; 32] = *b"\n                               ";
         let indent = self.indent();
         match self.line {
             LineContent::Indicator => return,
             LineContent::Key | LineContent::Full if indent < BREAK.len() => {
-                self.out.extend_from_slice(&BREAK[..=indent])
+                push_window(&mut self.out, &BREAK, 1 + indent)
             }
             _ => {
                 self.end_line();
@@ -241,10 +242,15 @@ impl YamlWriter {
     }
 
     /// Writes a key or a leaf.
+    #[inline]
     fn text(&mut self, value: &Scalar) {
         // The lines of a scalar are indented deeper than the enclosing collection.
         let indent = self.indent() + 2;
-        self.line = if scalar(value, indent, &mut self.out) { LineContent::Empty } else { LineContent::Full };
+        let ended = match value {
+            Scalar::Str(text) => !write_plain(text, &mut self.out) && quoted(text, indent, &mut self.out),
+            value => scalar(value, indent, &mut self.out),
+        };
+        self.line = if ended { LineContent::Empty } else { LineContent::Full };
     }
 }
 
@@ -266,8 +272,7 @@ impl Sink for YamlWriter {
         if let Scalar::Str(text) = key {
             if text.len() > LONGEST_SIMPLE_KEY {
                 budget::or_unwind(budget::text(text.len()));
-            } else if is_plain(text) {
-                self.out.extend_from_slice(text);
+            } else if write_plain(text, &mut self.out) {
                 self.out.push(b':');
                 self.line = LineContent::Key;
                 return;
@@ -352,7 +357,7 @@ fn scalar(value: &Scalar, indent: usize, out: &mut Vec<u8>) -> bool {
         Scalar::Float(f64::INFINITY) => out.extend_from_slice(b".inf"),
         Scalar::Float(f64::NEG_INFINITY) => out.extend_from_slice(b"-.inf"),
         Scalar::Float(float) => out.extend_from_slice(format_g(*float).as_bytes()),
-        Scalar::Str(text) => return string(text, indent, out),
+        Scalar::Str(text) => return !write_plain(text, out) && quoted(text, indent, out),
         Scalar::Complex(key) => in_brackets(key, out),
     }
     false
@@ -396,11 +401,8 @@ fn in_brackets(key: &ComplexKey, out: &mut Vec<u8>) {
     }
 }
 
-fn string(text: &Str, indent: usize, out: &mut Vec<u8>) -> bool {
-    if is_plain(text) {
-        out.extend_from_slice(text);
-        return false;
-    }
+/// Writes a string that is probably not plain; returns whether it ended its line.
+fn quoted(text: &Str, indent: usize, out: &mut Vec<u8>) -> bool {
     if !text.is_ascii() && std::str::from_utf8(text).is_err() {
         out.extend_from_slice(b"!!binary ");
         let packed = binary(text);
