@@ -263,3 +263,63 @@ proptest::proptest! {
         same(&first, &format!("print(x.{method}({args}))"), &format!("print(getattr(x, '{method}')(*[{args}]))"));
     }
 }
+
+#[test]
+fn strings_of_any_length_give_the_same() {
+    for len in [0, 1, 2, 3, 4, 7, 8, 9, 13, 14, 15, 16, 17, 21, 22, 23, 40] {
+        for text in ["aB-1z", "ab", "éa"] {
+            let text: String = text.chars().cycle().take(len).collect();
+            let first = format!("r = '{text}'\nl = []\nd = {{r: r}}\nn = {len}");
+            let calls = |name: &str, args: &str| {
+                same(
+                    &first,
+                    &format!("for i in range(2):\nx = r.{name}({args})\nl.append(x)\nend\nprint(l, {{x: 1}})"),
+                    &format!(
+                        "for i in range(2):\nx = getattr(r, '{name}')(*[{args}])\nl += [x]\nend\nprint(l, {{x: 1}})"
+                    ),
+                );
+            };
+            calls("upper", "");
+            calls("lower", "");
+            for part in ["''", "'a'", "'B-'", "r", "r[1:]", "r[:-1]", "'ab' + r"] {
+                calls("startswith", part);
+                calls("endswith", part);
+                for new in ["''", "'x'", "'longer'"] {
+                    calls("replace", &format!("{part}, {new}"));
+                }
+            }
+            for format in ["'{}'", "'{}-{}'", "'-{}{}-'", "'{}, {}, {}'"] {
+                same(
+                    &first,
+                    &format!(
+                        "for i in [0, 9, 10, 99, 100, 12345678, 123456789, -1]:\nprint({format}.format(r, i, n))\nend"
+                    ),
+                    &format!(
+                        "for i in [0, 9, 10, 99, 100, 12345678, 123456789, -1]:\nprint(getattr({format}, 'format')(r, i, n))\nend"
+                    ),
+                );
+            }
+            same(
+                &first,
+                "x = r + 'a'\ny = x\nprint(x, y, y == x, d.get(r, 0))",
+                "x = ''.join([r, 'a'])\ny = x + ''\nprint(x, y, True, d[r])",
+            );
+        }
+    }
+}
+
+#[test]
+fn integers_are_stored_in_dicts_as_other_values() {
+    for (first, key) in [
+        ("d = {'a': [1]}", "'a'"),
+        ("d = {'a': 'text'}", "'a'"),
+        ("d = {'a': 2}", "'a'"),
+        ("d = {}", "'a'"),
+        ("d = {1: 2}", "1"),
+        ("d = {'a key that is longer than others': 2}", "'a key that is longer than others'"),
+        ("d = {}", "[]"),
+        ("d = {'a': 1}\nfor k in d:\nd[k] = 1\nend", "'a'"),
+    ] {
+        same(first, &format!("i = 5\nd[{key}] = i + 1\nprint(d)"), &format!("d.update([({key}, 6)])\nprint(d)"));
+    }
+}

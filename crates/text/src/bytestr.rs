@@ -11,6 +11,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use crate::Tiny;
+
 /// Longest string that is stored in place.
 const INLINE: usize = 22;
 
@@ -192,6 +194,32 @@ impl Str {
             Repr::Inline(buf) => buf.last_chunk().map(|window| (window, usize::from(buf[0]))),
             _ => None,
         }
+    }
+
+    /// A string of up to 15 bytes as a number; `None` for longer ones.
+    #[inline(always)]
+    pub fn tiny(&self) -> Option<Tiny> {
+        match &self.0 {
+            Repr::Inline(buf) if buf[0] < 16 => {
+                // The condition keeps the compiler from reading both words at once, which `set_tiny` writes one by one.
+                let second = if buf[0] > 7 { bytes_at(buf, 8) } else { 0 };
+                Some(Tiny::from_words(bytes_at(buf, 0), second))
+            }
+            _ => None,
+        }
+    }
+
+    /// Replaces a string that is stored in place; returns whether it is.
+    #[inline(always)]
+    pub fn set_tiny(&mut self, tiny: Tiny) -> bool {
+        let Repr::Inline(buf) = &mut self.0 else { return false };
+        if buf[0] > 15 {
+            buf[16..].fill(0);
+        }
+        for (word, at) in tiny.words().into_iter().zip([0, 8]) {
+            buf[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        true
     }
 
     /// Whether the bytes are stored in place, so that dropping the string does nothing.
@@ -425,7 +453,10 @@ pub fn push_int(out: &mut Vec<u8>, value: i64) {
 /// All bytes of a short string; the last two words overlap.
 #[inline]
 fn words(buf: &[u8; 1 + INLINE]) -> [u64; 3] {
-    [bytes_at(buf, 0), bytes_at(buf, 8), bytes_at(buf, 15)]
+    let second = bytes_at(buf, 8);
+    // Of a tiny string, the last word would be read from parts of two stores if it was just made; see [`Tiny`].
+    let third = if buf[0] < 16 { second >> 56 } else { bytes_at(buf, 15) };
+    [bytes_at(buf, 0), second, third]
 }
 
 /// Eight bytes as a little-endian number. This compiles to one load at every optimisation level.
@@ -481,7 +512,11 @@ impl PartialEq for Str {
     fn eq(&self, other: &Str) -> bool {
         match (&self.0, &other.0) {
             // The first word contains the length: most strings that differ, differ there.
-            (Repr::Inline(a), Repr::Inline(b)) => [0, 8, 15].into_iter().all(|at| bytes_at(a, at) == bytes_at(b, at)),
+            (Repr::Inline(a), Repr::Inline(b)) => {
+                bytes_at(a, 0) == bytes_at(b, 0)
+                    && bytes_at(a, 8) == bytes_at(b, 8)
+                    && (a[0] < 16 || bytes_at(a, 15) == bytes_at(b, 15))
+            }
             (Repr::Inline(_), _) | (_, Repr::Inline(_)) => false,
             _ => self.as_bytes() == other.as_bytes(),
         }

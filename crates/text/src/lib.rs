@@ -16,8 +16,10 @@ pub mod profile;
 mod quantity;
 pub mod quote;
 pub mod spelling;
+mod tiny;
 pub mod url;
 pub mod xml;
 
 pub use bytestr::{ShortText, Str, push_int};
 pub use quantity::{Decimal, quantity};
+pub use tiny::Tiny;

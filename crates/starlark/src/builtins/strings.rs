@@ -1,13 +1,13 @@
 //! Methods of strings.
 
 use memchr::memmem;
-use ytterby_text::{Str, budget};
+use ytterby_text::{Str, Tiny, budget};
 
 use super::unicode::{chars, is_cased, is_digit, is_title, to_lower, to_title, to_upper};
 use crate::args::Iterable;
 use crate::error::fail;
 use crate::ops::{search, slice_bounds, text_size};
-use crate::value::{ElemForm, Method, StringElems, Tuple, Unit, decode_char};
+use crate::value::{ElemForm, Method, StringElems, Tuple, Unit, decode_char, push_tiny};
 use crate::{Args, Error, Eval, Value};
 use std::rc::Rc;
 
@@ -423,7 +423,11 @@ fn pieces(text: &[u8], separator: usize, cuts: impl Iterator<Item = usize>) -> V
     let mut pieces = Vec::new();
     let mut start = 0;
     for at in cuts {
-        pieces.push(piece(&text[start..at]));
+        let bytes = &text[start..at];
+        match Tiny::new(bytes) {
+            Some(text) => push_tiny(&mut pieces, text),
+            None => pieces.push(piece(bytes)),
+        }
         start = at + separator;
     }
     pieces.push(piece(&text[start..]));

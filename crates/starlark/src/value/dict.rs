@@ -67,6 +67,20 @@ impl Dict {
         Ok(())
     }
 
+    /// Replaces the value of a string by an integer; returns whether it did. Does so only if nothing can go wrong and
+    /// dropping the old value does nothing.
+    #[inline]
+    pub(crate) fn set_int(&self, key: &Value, value: i64) -> bool {
+        self.guard.is_free()
+            && self.table.borrow_mut().get_mut_short(key).is_some_and(|old| {
+                let replaces = old.owns_nothing();
+                if replaces {
+                    old.put_int(value);
+                }
+                replaces
+            })
+    }
+
     /// Adds a pair unless the key exists; then returns the key.
     pub(crate) fn add(&self, key: Value, value: Value) -> Result<Option<Value>, Error> {
         self.guard.check("insert into", "hash table")?;

@@ -2,6 +2,8 @@
 
 use std::cell::{Cell, Ref, RefCell};
 
+use ytterby_text::{Str, Tiny};
+
 use super::Value;
 use super::deep_drop::{drop_items, is_container};
 use crate::Error;
@@ -60,10 +62,28 @@ impl List {
         Ok(())
     }
 
+    /// Appends a value and may leave another in its place. See [`Value::put_moved`].
+    ///
+    /// # Errors
+    /// If the list is frozen or being iterated.
+    #[inline(always)]
+    pub(crate) fn push_moved(&self, value: &mut Value) -> Result<(), Error> {
+        self.guard.check("append to", "list")?;
+        let mut items = self.items.borrow_mut();
+        match value {
+            Value::Int(value) => new_slot(&mut items).put_int(*value),
+            value => match value.as_tiny() {
+                Some(text) => push_tiny(&mut items, text),
+                None => items.push(value.take()),
+            },
+        }
+        Ok(())
+    }
+
     /// Whether it is neither frozen nor being iterated.
     #[inline]
     pub(crate) fn can_change(&self) -> bool {
-        self.guard.0.get() == 0
+        self.guard.is_free()
     }
 
     /// Replaces the value at a valid index.
@@ -96,6 +116,21 @@ impl List {
     }
 }
 
+/// Appends a value to be replaced. A constant is copied to its place at once; another value would be written to the
+/// stack first, and see [`Value::put_moved`].
+#[inline(always)]
+fn new_slot(items: &mut Vec<Value>) -> &mut Value {
+    let at = items.len();
+    items.push(Value::Str(Str::EMPTY));
+    &mut items[at]
+}
+
+/// Appends a string, which is written to its place.
+#[inline(always)]
+pub(crate) fn push_tiny(items: &mut Vec<Value>, text: Tiny) {
+    new_slot(items).put_tiny(text);
+}
+
 impl Drop for List {
     fn drop(&mut self) {
         let items = self.items.get_mut();
@@ -121,6 +156,12 @@ impl Guard {
             0 => Ok(()),
             state => Guard::refuse(state, verb, noun),
         }
+    }
+
+    /// Whether the collection can be changed.
+    #[inline(always)]
+    pub(crate) fn is_free(&self) -> bool {
+        self.0.get() == 0
     }
 
     #[cold]

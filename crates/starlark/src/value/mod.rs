@@ -24,7 +24,7 @@ pub use set::Set;
 pub use tuple::Tuple;
 
 pub(crate) use function::{Cell, Method};
-pub(crate) use list::Guard;
+pub(crate) use list::{Guard, push_tiny};
 pub(crate) use strings::{ElemForm, StringElems, Unit, decode_char};
 pub(crate) use table::HashTable;
 
@@ -34,7 +34,7 @@ use std::rc::Rc;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use rustc_hash::FxHashSet;
-use ytterby_text::Str;
+use ytterby_text::{Str, Tiny};
 
 use crate::host::HostValue;
 
@@ -444,12 +444,49 @@ impl Value {
         }
     }
 
+    /// The same for a tiny string.
+    #[inline(always)]
+    pub(crate) fn put_tiny(&mut self, text: Tiny) {
+        if !matches!(self, Value::Str(old) if old.is_short()) {
+            self.put(Value::Str(Str::EMPTY));
+        }
+        if let Value::Str(old) = self {
+            old.set_tiny(text);
+        }
+    }
+
+    /// A tiny string.
+    #[inline(always)]
+    pub(crate) fn as_tiny(&self) -> Option<Tiny> {
+        match self {
+            Value::Str(text) => text.tiny(),
+            _ => None,
+        }
+    }
+
     /// Replaces the value by a copy of another.
     #[inline(always)]
     pub(crate) fn put_copy(&mut self, value: &Value) {
         match value {
             Value::Int(value) => self.put_int(*value),
-            other => self.put(other.clone()),
+            other => match other.as_tiny() {
+                Some(text) => self.put_tiny(text),
+                None => self.put(other.clone()),
+            },
+        }
+    }
+
+    /// Replaces the value by another, which may be moved. A value is 24 bytes, which are copied by two loads. If it was
+    /// just written, by smaller stores, the processor delays these by a dozen cycles; so numbers and tiny strings are
+    /// read as they were written.
+    #[inline(always)]
+    pub(crate) fn put_moved(&mut self, value: &mut Value) {
+        match value {
+            Value::Int(value) => self.put_int(*value),
+            other => match other.as_tiny() {
+                Some(text) => self.put_tiny(text),
+                None => self.put(other.take()),
+            },
         }
     }
 

@@ -31,6 +31,18 @@ pub(crate) struct HashTable<V> {
 /// The result of a search: the position of the entry, or the hash of a missing key.
 type SearchResult = Result<usize, u32>;
 
+/// The result of a search for a short string, with a number. Both are returned in processor registers; a nested enum
+/// would be written and read again in other sizes, which takes a dozen cycles longer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lookup {
+    /// The number is the position of the entry.
+    SearchResult,
+    /// The number is the hash.
+    Missing,
+    /// The string is not short.
+    Long,
+}
+
 pub(crate) struct TableEntry<V> {
     hash: u32,
     pair: Option<(Value, V)>,
@@ -70,6 +82,16 @@ impl<V> HashTable<V> {
             Ok(at) => self.entries[at].pair.as_ref().map(|(_, value)| value),
             Err(_) => None,
         })
+    }
+
+    /// The value of a key that is a short string.
+    #[inline]
+    pub(crate) fn get_mut_short(&mut self, key: &Value) -> Option<&mut V> {
+        let Value::Str(key) = key else { return None };
+        match self.find_short(key) {
+            (Lookup::SearchResult, at) => self.entries[at].pair.as_mut().map(|(_, value)| value),
+            _ => None,
+        }
     }
 
     /// Adds or replaces a value; returns the old one. An existing key is kept.
@@ -163,10 +185,12 @@ impl<V> HashTable<V> {
     /// The position of the entry of a key. Most keys are strings or integers, whose comparisons are short and cannot fail.
     #[inline(always)]
     fn find(&self, key: &Value) -> Result<SearchResult, Error> {
-        if let Value::Str(key) = key
-            && let Some(found) = self.find_short(key)
-        {
-            return Ok(found);
+        if let Value::Str(key) = key {
+            match self.find_short(key) {
+                (Lookup::SearchResult, at) => return Ok(Ok(at)),
+                (Lookup::Missing, hash) => return Ok(Err(hash as u32)),
+                (Lookup::Long, _) => {}
+            }
         }
         self.find_by_hash(key)
     }
@@ -186,22 +210,24 @@ impl<V> HashTable<V> {
         Ok(found.ok_or(hash))
     }
 
-    /// The same for a short string; `None` for a long one. Cannot fail, and looks first at the entry that was found last.
+    /// The same for a short string. Cannot fail, and looks first at the entry that was found last.
     #[inline(never)]
-    fn find_short(&self, key: &Str) -> Option<SearchResult> {
+    fn find_short(&self, key: &Str) -> (Lookup, usize) {
         let last = self.last.get();
         if key.is_short()
             && let Some(TableEntry { pair: Some((Value::Str(other), _)), .. }) = self.entries.get(last)
             && other == key
         {
-            return Some(Ok(last));
+            return (Lookup::SearchResult, last);
         }
-        let hash = hash_short(key)?;
-        let found = self.search(hash, |other| matches!(other, Value::Str(other) if other == key));
-        if let Some(at) = found {
-            self.last.set(at);
+        let Some(hash) = hash_short(key) else { return (Lookup::Long, 0) };
+        match self.search(hash, |other| matches!(other, Value::Str(other) if other == key)) {
+            Some(at) => {
+                self.last.set(at);
+                (Lookup::SearchResult, at)
+            }
+            None => (Lookup::Missing, hash as usize),
         }
-        Some(found.ok_or(hash))
     }
 
     fn find_any(&self, hash: u32, key: &Value) -> Result<Option<usize>, Error> {

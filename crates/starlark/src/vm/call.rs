@@ -8,7 +8,6 @@ use super::bind::{bind, box_cells, fill_defaults, repeated, too_many, unknown_ke
 use super::iter::Iter;
 use crate::compile::{CallShape, LinkedCode};
 use crate::error::fail;
-use crate::eval::CallFrame;
 use crate::value::{Dict, Function, Tuple};
 use crate::{Error, Eval, Value};
 
@@ -26,7 +25,7 @@ pub(super) fn enter(
     // The common case: exactly the parameters, used as they are.
     if code.params.plain == Some(count) {
         clear_locals(code, stack, base, count);
-        eval.frames.push(CallFrame { function, pc: 0, base: base as u32 });
+        eval.push_frame(function, base);
         return Ok(());
     }
     enter_any(eval, stack, function, base, count)
@@ -47,7 +46,7 @@ fn enter_any(
         let surplus = stack[base + kept..base + count].iter_mut().map(Value::take);
         let rest = params.varargs.then(|| Value::Tuple(Rc::new(Tuple::take(surplus))));
         clear_locals(code, stack, base, kept);
-        eval.frames.push(CallFrame { function: function.clone(), pc: 0, base: base as u32 });
+        eval.push_frame(function.clone(), base);
         if count > kept && rest.is_none() {
             return Err(too_many(&function, count));
         }
@@ -65,10 +64,10 @@ fn enter_any(
         clear_locals(code, stack, base, count);
         if count > params.positional {
             let error = too_many(&function, count);
-            eval.frames.push(CallFrame { function, pc: 0, base: base as u32 });
+            eval.push_frame(function, base);
             return Err(error);
         }
-        eval.frames.push(CallFrame { function: function.clone(), pc: 0, base: base as u32 });
+        eval.push_frame(function.clone(), base);
         if count < params.names.len() {
             fill_defaults(&function, &mut stack[base..], count)?;
         }
@@ -107,14 +106,13 @@ pub(super) fn enter_with_shape(
         // The common case: a value for each parameter, already in place.
         if in_order && given == params.names.len() && code.cells.is_empty() {
             clear_locals(code, stack, base, given);
-            eval.frames.push(CallFrame { function, pc: 0, base: base as u32 });
+            eval.push_frame(function, base);
             return Ok(());
         }
-        let frame = CallFrame { function: function.clone(), pc: 0, base: base as u32 };
         if in_order {
             // The values are already in place.
             clear_locals(code, stack, base, given);
-            eval.frames.push(frame);
+            eval.push_frame(function.clone(), base);
         } else {
             // They wait after the registers of the callee until its variables are cleared.
             let waiting = base + code.registers.max(given);
@@ -125,7 +123,7 @@ pub(super) fn enter_with_shape(
                 stack[waiting + n] = stack[base + shape.positional + n].take();
             }
             clear_locals(code, stack, base, shape.positional);
-            eval.frames.push(frame);
+            eval.push_frame(function.clone(), base);
             for (n, name) in shape.names.iter().enumerate() {
                 let Some(at) = params.names.iter().position(|param| param == name) else {
                     return Err(unknown_keyword(&function, name));
@@ -142,7 +140,7 @@ pub(super) fn enter_with_shape(
     } else {
         let (positional, named) = gather(&mut stack[base..], shape)?;
         clear_locals(code, stack, base, 0);
-        eval.frames.push(CallFrame { function: function.clone(), pc: 0, base: base as u32 });
+        eval.push_frame(function.clone(), base);
         let named = named.iter().map(|(name, value)| (name, value.clone()));
         bind(&function, &mut stack[base..], positional.into_iter(), named)?;
     }

@@ -18,8 +18,8 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
     'frame: loop {
         let Some(frame) = eval.frames.last() else { fail!("internal error: no function to execute") };
         let function = frame.function.clone();
-        let base = frame.base as usize;
-        let mut pc = frame.pc as usize;
+        let base = frame.base();
+        let mut pc = frame.pc() as usize;
         let code = &*function.code;
         let instrs = &code.instrs[..];
         let regs = &mut stack[base..base + code.registers];
@@ -28,7 +28,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
         macro_rules! note {
             () => {
                 if let Some(frame) = eval.frames.last_mut() {
-                    frame.pc = pc as u32;
+                    frame.set_pc(pc as u32);
                 }
             };
         }
@@ -85,10 +85,7 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     },
                     Instr::Take { dst, src } => match reg!(src) {
                         Value::Int(value) => reg!(dst).put_int(value),
-                        _ => {
-                            let value = reg!(src).take();
-                            reg!(dst).put(value);
-                        }
+                        _ => work::take_register(regs, dst, src),
                     },
                     Instr::Clear { reg } => reg!(reg).put(Value::UNSET),
                     Instr::CheckLocal { reg } => {
@@ -267,8 +264,9 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
 
                     Instr::Call { count, base: callee } => {
                         note!();
-                        if let Value::Function(_) = reg!(callee) {
-                            let Value::Function(next) = reg!(callee).take() else { continue };
+                        if let Value::Function(next) = &reg!(callee) {
+                            let next = next.clone();
+                            reg!(callee).put(Value::UNSET);
                             enter(eval, stack, next, base + usize::from(callee) + 1, usize::from(count))?;
                             continue 'frame;
                         }
@@ -298,8 +296,9 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                     }
                     Instr::CallShape { base: callee, shape } => {
                         note!();
-                        if let Value::Function(_) = reg!(callee) {
-                            let Value::Function(next) = reg!(callee).take() else { continue };
+                        if let Value::Function(next) = &reg!(callee) {
+                            let next = next.clone();
+                            reg!(callee).put(Value::UNSET);
                             enter_with_shape(eval, stack, next, base + usize::from(callee) + 1, code, shape)?;
                             continue 'frame;
                         }
@@ -399,8 +398,9 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                                 let name = &code.names[usize::from(name)];
                                 check!(work::call_method(eval, code, regs, callee, count, x, name));
                             }
-                            Value::Function(_) => {
-                                let Value::Function(next) = reg!(callee).take() else { continue };
+                            Value::Function(ref next) => {
+                                let next = next.clone();
+                                reg!(callee).put(Value::UNSET);
                                 enter(eval, stack, next, base + usize::from(callee) + 1, usize::from(count))?;
                                 continue 'frame;
                             }
@@ -408,7 +408,16 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         }
                     }
                     Instr::Function { dst, index } => check!(work::function(eval, &function, regs, dst, index)),
-                    Instr::Return { x } => return_value!(reg!(x).take()),
+                    Instr::Return { x } => match reg!(x) {
+                        // A number has just been written; see `Value::put_moved`.
+                        Value::Int(value) if eval.frames.len() > floor + 1 => {
+                            work::release(regs);
+                            eval.frames.pop();
+                            stack[base - 1].put_int(value);
+                            continue 'frame;
+                        }
+                        _ => return_value!(reg!(x).take()),
+                    },
                     Instr::ReturnNone => return_value!(Value::None),
                     Instr::Enter { dialect } => {
                         note!();

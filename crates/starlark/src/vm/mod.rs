@@ -17,7 +17,6 @@ use std::rc::Rc;
 
 use ytterby_text::{budget, profile};
 
-use crate::eval::CallFrame;
 use crate::value::Function;
 use crate::{Args, Error, Eval, Value};
 
@@ -41,7 +40,7 @@ fn start(eval: &mut Eval, stack: &mut Vec<Value>, function: Rc<Function>, args: 
     eval.check_depth()?;
     eval.step()?;
     stack.resize(function.code.registers, Value::UNSET);
-    eval.frames.push(CallFrame { function: function.clone(), pc: 0, base: 0 });
+    eval.push_frame(function.clone(), 0);
     let named = args.named.iter().map(|(name, value)| (name, value.clone()));
     bind::bind(&function, stack, args.positional.iter().cloned(), named)?;
     bind::box_cells(&function.code, stack);

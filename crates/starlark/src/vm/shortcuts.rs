@@ -4,9 +4,9 @@
 //! that is passed through memory. Each returns `None` for anything unusual, including errors, before it has any effect;
 //! then the instructions after it call the method in the general way.
 
-use ytterby_text::{ShortText, Str};
+use ytterby_text::{ShortText, Str, Tiny};
 
-use super::work::Done;
+use super::work::{Done, target_and_operand};
 use crate::compile::{LinkedCode, Reg};
 use crate::ops::search;
 use crate::{Error, Eval, Value};
@@ -25,6 +25,12 @@ pub(super) fn case(
     upper: bool,
 ) -> Result<bool, Error> {
     let Value::Str(text) = code.operand(regs, x) else { return Ok(false) };
+    if let Some(text) = text.tiny() {
+        let Some(changed) = (if upper { text.upper() } else { text.lower() }) else { return Ok(false) };
+        eval.charge(changed.len())?;
+        regs[usize::from(dst)].put_tiny(changed);
+        return Ok(true);
+    }
     let changed = if upper { text.upper_short() } else { text.lower_short() };
     let Some(changed) = changed else { return Ok(false) };
     eval.charge(changed.as_bytes().len())?;
@@ -36,6 +42,9 @@ pub(super) fn case(
 #[inline(never)]
 pub(super) fn affix(code: &LinkedCode, regs: &[Value], x: Reg, y: Reg, end: bool) -> Option<bool> {
     let (Value::Str(text), Value::Str(affix)) = (code.operand(regs, x), code.operand(regs, y)) else { return None };
+    if let (Some(text), Some(affix)) = (text.tiny(), affix.tiny()) {
+        return Some(if end { text.ends_with(affix) } else { text.starts_with(affix) });
+    }
     let (text, affix) = (text.as_bytes(), affix.as_bytes());
     if text.len() > SHORT_RECEIVER {
         return None;
@@ -55,11 +64,18 @@ pub(super) fn get(code: &LinkedCode, regs: &mut [Value], dst: Reg, x: Reg, [y, z
         return false;
     };
     let value = match dict.table().get(key) {
-        Ok(Some(value)) => value.clone(),
-        Ok(None) => code.operand(regs, z).clone(),
+        Ok(Some(Value::Int(value))) => Ok(*value),
+        Ok(Some(value)) => Err(value.clone()),
+        Ok(None) => match code.operand(regs, z) {
+            Value::Int(value) => Ok(*value),
+            value => Err(value.clone()),
+        },
         Err(_) => return false,
     };
-    regs[usize::from(dst)].put(value);
+    match value {
+        Ok(value) => regs[usize::from(dst)].put_int(value),
+        Err(value) => regs[usize::from(dst)].put(value),
+    }
     true
 }
 
@@ -98,10 +114,9 @@ pub(super) fn append_item(
     if !is_usual || !regs[base].is_unset() {
         return Ok(false);
     }
-    let item = regs[base + 1].take();
     eval.charge(size_of::<Value>())?;
-    if let Value::List(list) = code.operand(regs, x) {
-        list.push(item)?;
+    if let Some((item, Value::List(list))) = target_and_operand(code, regs, base as Reg + 1, x) {
+        list.push_moved(item)?;
     }
     regs[base].put(Value::None);
     Ok(true)
@@ -119,6 +134,17 @@ pub(super) fn replace(
 ) -> Result<bool, Error> {
     let [x, y, z] = [x, args[0], args[1]].map(|operand| code.operand(regs, operand));
     let (Value::Str(text), Value::Str(old), Value::Str(new)) = (x, y, z) else { return Ok(false) };
+    if let (Some(text), Some(old), Some(new)) = (text.tiny(), old.tiny(), new.tiny())
+        && !old.is_empty()
+        && let Some((replaced, count)) = text.replace(old, new)
+    {
+        eval.charge(text.len())?;
+        for _ in 0..count {
+            eval.charge(new.len())?;
+        }
+        regs[usize::from(dst)].put_tiny(replaced);
+        return Ok(true);
+    }
     let Some((replaced, count)) = replaced(text, old, new) else { return Ok(false) };
     eval.charge(text.as_bytes().len())?;
     for _ in 0..count {
@@ -153,6 +179,11 @@ fn replaced(text: &Str, old: &Str, new: &Str) -> Option<(Str, usize)> {
 pub(super) fn format(eval: &mut Eval, pieces: &[Str], regs: &mut [Value], base: Reg, count: u8) -> Result<bool, Error> {
     let base = usize::from(base);
     let values = &regs[base + 1..][..usize::from(count)];
+    if let Some(text) = formatted_tiny(pieces, values) {
+        eval.charge(text.len())?;
+        regs[base].put_tiny(text);
+        return Ok(true);
+    }
     let Some(text) = formatted(pieces, values) else { return Ok(false) };
     eval.charge(text.as_bytes().len())?;
     regs[base].put(Value::Str(text));
@@ -182,6 +213,24 @@ fn formatted(pieces: &[Str], values: &[Value]) -> Option<Str> {
     Some(out.into_str())
 }
 
+/// The same if the result, its pieces and its values are tiny.
+#[inline(always)]
+fn formatted_tiny(pieces: &[Str], values: &[Value]) -> Option<Tiny> {
+    let (first, rest) = pieces.split_first()?;
+    if rest.len() > values.len() {
+        return None;
+    }
+    let mut out = first.tiny()?;
+    for (value, piece) in values.iter().zip(rest) {
+        let value = match value {
+            Value::Int(value) => Tiny::of_int(*value)?,
+            value => value.as_tiny()?,
+        };
+        out = out.concat(value)?.concat(piece.tiny()?)?;
+    }
+    Some(out)
+}
+
 /// `len(x)`
 #[inline(always)]
 pub(super) fn len(x: &Value) -> Option<usize> {
@@ -196,6 +245,11 @@ pub(super) fn len(x: &Value) -> Option<usize> {
 /// `str(x)` for an integer.
 #[inline(never)]
 pub(super) fn int_text(eval: &mut Eval, value: i64, dst: &mut Value) -> Done {
+    if let Some(text) = Tiny::of_int(value) {
+        eval.charge(text.len())?;
+        dst.put_tiny(text);
+        return Ok(());
+    }
     let text = Str::of_int(value);
     eval.charge(text.as_bytes().len())?;
     dst.put(Value::Str(text));

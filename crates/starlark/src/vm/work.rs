@@ -34,8 +34,16 @@ pub(super) fn copy(dst: &mut Value, value: &Value) {
 
 #[inline(never)]
 pub(super) fn copy_register(regs: &mut [Value], dst: Reg, src: Reg) {
-    let value = regs[at(src)].clone();
-    regs[at(dst)].put(value);
+    if let Ok([dst, src]) = regs.get_disjoint_mut([at(dst), at(src)]) {
+        dst.put_copy(src);
+    }
+}
+
+#[inline(never)]
+pub(super) fn take_register(regs: &mut [Value], dst: Reg, src: Reg) {
+    if let Ok([dst, src]) = regs.get_disjoint_mut([at(dst), at(src)]) {
+        dst.put_moved(src);
+    }
 }
 
 /// Clears registers.
@@ -71,15 +79,12 @@ pub(super) fn check_global(function: &Function, index: u32) -> Done {
 
 #[inline(never)]
 pub(super) fn global(function: &Function, index: u32, dst: &mut Value) -> Done {
-    // Outlined from the other cases, because most reads of globals are functions.
-    let value = match &function.module.globals.borrow()[index as usize] {
-        Value::Function(function) => Value::Function(function.clone()),
-        value => value.clone(),
-    };
-    if value.is_unset() {
-        return check_global(function, index);
+    match &function.module.globals.borrow()[index as usize] {
+        // Most are functions.
+        Value::Function(function) => dst.put(Value::Function(function.clone())),
+        Value::Unset(_) => return check_global(function, index),
+        value => dst.put_copy(value),
     }
-    dst.put(value);
     Ok(())
 }
 
@@ -129,12 +134,19 @@ pub(super) fn binary(
     y: Reg,
 ) -> Done {
     let (x, y) = (code.operand(regs, x), code.operand(regs, y));
-    if let (BinaryOp::Add, Value::Str(a), Value::Str(b)) = (op, x, y)
-        && let Some(text) = Str::concat_short(a, b)
-    {
-        eval.charge(text.as_bytes().len())?;
-        regs[at(dst)].put(Value::Str(text));
-        return Ok(());
+    if let (BinaryOp::Add, Value::Str(a), Value::Str(b)) = (op, x, y) {
+        if let (Some(a), Some(b)) = (a.tiny(), b.tiny())
+            && let Some(text) = a.concat(b)
+        {
+            eval.charge(text.len())?;
+            regs[at(dst)].put_tiny(text);
+            return Ok(());
+        }
+        if let Some(text) = Str::concat_short(a, b) {
+            eval.charge(text.as_bytes().len())?;
+            regs[at(dst)].put(Value::Str(text));
+            return Ok(());
+        }
     }
     if let Some(result) = float_operation(op, x, y) {
         regs[at(dst)].put_float(result);
@@ -194,7 +206,7 @@ pub(super) fn add_assign(eval: &mut Eval, code: &LinkedCode, regs: &mut [Value],
 
 /// The register to change, and the operand; `None` if they are the same.
 #[inline(always)]
-fn target_and_operand<'a>(
+pub(super) fn target_and_operand<'a>(
     code: &'a LinkedCode,
     regs: &'a mut [Value],
     x: Reg,
@@ -326,10 +338,10 @@ pub(super) fn dict_add(eval: &mut Eval, regs: &mut [Value], dict: Reg, first: Re
 
 #[inline(never)]
 pub(super) fn list_push(eval: &mut Eval, regs: &mut [Value], list: Reg, item: Reg) -> Done {
-    let item = regs[at(item)].take();
     eval.charge(size_of::<Value>())?;
-    match &regs[at(list)] {
-        Value::List(list) => list.push(item),
+    let Ok([list, item]) = regs.get_disjoint_mut([at(list), at(item)]) else { return Ok(()) };
+    match list {
+        Value::List(list) => list.push_moved(item),
         _ => Ok(()),
     }
 }
@@ -446,10 +458,20 @@ pub(super) fn next_value(regs: &mut [Value], iter: Reg, dst: Reg, then: Option<&
     let Some(iter) = regs[at(iter)].as_iter_mut() else { return Next::End };
     let pair = match iter {
         Iter::Pairs(pairs) => pairs.next(),
-        Iter::Enumerate(values, index) => values.next().map(|value| {
+        Iter::Enumerate(values, index) => {
+            let Some(value) = values.next() else { return Next::End };
             *index += 1;
-            (Value::Int(*index - 1), value)
-        }),
+            let index = *index - 1;
+            // The common case again: nothing is moved but two numbers.
+            if let (Value::Int(value), Some(Instr::Unpack { src, first, count: 2 })) = (&value, then)
+                && *src == dst
+            {
+                regs[at(*first)].put_int(index);
+                regs[at(*first) + 1].put_int(*value);
+                return Next::Unpacked;
+            }
+            Some((Value::Int(index), value))
+        }
         other => {
             let Some(value) = other.next() else { return Next::End };
             regs[at(dst)].put(value);
@@ -491,8 +513,13 @@ pub(super) fn index(code: &LinkedCode, regs: &mut [Value], dst: Reg, x: Reg, y: 
 
 #[inline(never)]
 pub(super) fn set_index(eval: &mut Eval, code: &LinkedCode, regs: &mut [Value], x: Reg, y: Reg, value: Reg) -> Done {
-    let value = regs[at(value)].take();
     eval.charge(64)?;
+    if let (Value::Dict(dict), Value::Int(value)) = (&regs[at(x)], &regs[at(value)])
+        && dict.set_int(code.operand(regs, y), *value)
+    {
+        return Ok(());
+    }
+    let value = regs[at(value)].take();
     let y = code.operand(regs, y);
     match &regs[at(x)] {
         Value::Dict(dict) => dict.set(y, value),
