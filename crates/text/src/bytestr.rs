@@ -74,15 +74,20 @@ impl Str {
     /// ```
     #[inline(always)]
     pub fn from_window(window: &[u8; 24], len: usize) -> Option<Str> {
-        let masks = MASKS.get(len)?;
+        let [first, second, third] = MASKS.get(len)?;
+        let word = |at: usize| {
+            let bytes: [u8; 8] = window[at..at + 8].try_into().expect("eight bytes are eight bytes");
+            u64::from_le_bytes(bytes)
+        };
+        let third = (word(16) & third).to_le_bytes();
+        // The pieces do not overlap. So the compiler keeps them in registers until they are where they
+        // belong; to copy a string that was just written in other pieces stalls the processor.
         let mut buf = [0; 1 + INLINE];
         buf[0] = len as u8;
-        // The last two words overlap.
-        for (mask, at) in masks.iter().zip([0, 8, 14]) {
-            let word: [u8; 8] = window[at..at + 8].try_into().expect("eight bytes are eight bytes");
-            let kept = u64::from_le_bytes(word) & mask;
-            buf[1 + at..9 + at].copy_from_slice(&kept.to_le_bytes());
-        }
+        buf[1..9].copy_from_slice(&(word(0) & first).to_le_bytes());
+        buf[9..17].copy_from_slice(&(word(8) & second).to_le_bytes());
+        buf[17..21].copy_from_slice(&third[..4]);
+        buf[21..23].copy_from_slice(&third[4..6]);
         Some(Str(Repr::Inline(buf)))
     }
 
@@ -357,7 +362,7 @@ fn short(bytes: &[u8]) -> Str {
     Str(Repr::Inline(buf))
 }
 
-/// For each length of a short string, the masks that keep its bytes in the words at 0, 8 and 14.
+/// For each length of a short string, the masks that keep its bytes in the words at 0, 8 and 16.
 const MASKS: [[u64; 3]; 1 + INLINE] = {
     const fn mask(len: usize, at: usize) -> u64 {
         match len.saturating_sub(at) {
@@ -369,7 +374,7 @@ const MASKS: [[u64; 3]; 1 + INLINE] = {
     let mut masks = [[0; 3]; 1 + INLINE];
     let mut len = 0;
     while len <= INLINE {
-        masks[len] = [mask(len, 0), mask(len, 8), mask(len, 14)];
+        masks[len] = [mask(len, 0), mask(len, 8), mask(len, 16)];
         len += 1;
     }
     masks

@@ -1,6 +1,6 @@
 //! Finds where the manual explains a word that is not a topic itself: `required`, `json schema`, `output-files`.
 //!
-//! Names, flags and headings come first; the prose of pages is searched only if they do not contain the word. Whole
+//! Names, flags, titles and headings come first; the prose of pages is searched only if they do not contain the word. Whole
 //! words are compared, so that a misspelt topic still gets the suggestion of the nearest one.
 
 use std::cmp::Reverse;
@@ -17,7 +17,7 @@ const MOST_PAGES: usize = 5;
 /// A topic of `ytterby help`, and what it has to do with the word.
 pub type Mention = (String, String);
 
-/// The topics that mention a word: the names that end with it, flags, and headings of pages.
+/// The topics that mention a word: the names that end with it, flags, titles and headings of pages.
 pub fn mentions(word: &str) -> Vec<Mention> {
     let mut found = Vec::new();
     let name = word.trim_start_matches(['#', '@', '-']).to_lowercase();
@@ -38,7 +38,10 @@ pub fn mentions(word: &str) -> Vec<Mention> {
     }
     let wanted: Vec<&str> = words(&name).collect();
     let pages = pages::all();
-    for page in &pages {
+    // Guides such as "From Helm" come before pages with a section about it.
+    let (titled, others): (Vec<_>, Vec<_>) = pages.iter().partition(|page| has_all(page.title(), &wanted));
+    found.extend(titled.iter().map(|page| (page.name.clone(), page.title().to_owned())));
+    for page in others {
         // Headings of annotations and functions were found above, by their names.
         let headings = headings(&page.text).filter(|heading| !heading.contains(['@', '.']));
         let headings: Vec<&str> = headings.filter(|heading| has_all(heading, &wanted)).collect();
@@ -117,6 +120,7 @@ mod tests {
         assert_eq!(topics("--fail-on"), ["schema diff"]);
         assert!(topics("encode").contains(&"toml.encode".to_owned()));
         assert!(topics("checksum").contains(&"cookbook/kubernetes".to_owned()));
+        assert_eq!(topics("helm")[0], "guides/from-helm");
         assert_eq!(topics("ovrelays"), [""; 0]);
     }
 }

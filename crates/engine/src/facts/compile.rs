@@ -8,6 +8,7 @@ use ytterby_diag::{Diagnostic, Failure, Source, Sources};
 use crate::api::{Options, Rendered, Silent};
 use crate::input::{self, FileKind, InputFile};
 use crate::library::{File, SharedFile};
+use crate::limits;
 use crate::run::{READERS, Run};
 use crate::template::UnknownComments;
 
@@ -39,6 +40,15 @@ pub fn source_of(file: &InputFile) -> Result<Source, Failure> {
 /// Compiles files, to which marks were applied, without running them. Files of private libraries may contain any
 /// comments, because the code that evaluates a library can allow them.
 pub fn compile_files(files: &[InputFile], options: &Options, sources: &Arc<Sources>) -> CompileResults {
+    crate::on_large_stack(|| {
+        let _budget = limits::begin(options);
+        let result = limits::caught(|| Ok(compiled(files, options, sources)));
+        // A limit is reported by whatever runs next.
+        result.unwrap_or_default()
+    })
+}
+
+fn compiled(files: &[InputFile], options: &Options, sources: &Arc<Sources>) -> CompileResults {
     let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
     let mut compiled = CompileResults::default();
     for (order, input) in files.iter().enumerate() {

@@ -10,6 +10,7 @@ pub use super::satisfiable::StaticVerdict;
 use crate::api::{Options, Silent};
 use crate::deep;
 use crate::input::InputFile;
+use crate::limits;
 use crate::node::{Node, key_text};
 use crate::render::library_below;
 use crate::run::Run;
@@ -102,6 +103,19 @@ pub struct RuleFact {
 /// # Errors
 /// If the schema is wrong.
 pub fn schema_facts(
+    files: &[InputFile],
+    options: &Options,
+    library: &[String],
+    sources: &Arc<Sources>,
+) -> Result<Option<SchemaFacts>, Failure> {
+    crate::on_large_stack(|| {
+        // The code of a schema and of its rules may loop for ever.
+        let _budget = limits::begin(options);
+        limits::conclude(limits::caught(|| facts_of(files, options, library, sources)), sources)
+    })
+}
+
+fn facts_of(
     files: &[InputFile],
     options: &Options,
     library: &[String],

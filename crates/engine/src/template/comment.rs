@@ -51,7 +51,9 @@ pub(crate) fn read<'a>(
         const EXPECTED: &str = "Expected ytt-formatted string (use '#@' for annotations or code, '#!' for comments)";
         let reference = format!("Failed to parse line {}: '#{text}': {EXPECTED}", sources.line(comment.pos));
         let marked = Edit::replace(comment.pos, Part::Bytes(1), "#!");
-        let help = Help::new("write comments with #!, or ignore them with --ignore-unknown-comments");
+        let help = Help::new(
+            "write comments with #!, ignore them with --ignore-unknown-comments, or do not read the file as a template with --file-mark FILE:type=yaml-plain",
+        );
         let problem = Diagnostic::error(Id::CODE_TEMPLATE, EXPECTED).reference(reference).at(comment.pos, Part::Line);
         return Err(Box::new(problem.help(help.fixed_by("Make it a comment", vec![marked], Safety::Likely))));
     };

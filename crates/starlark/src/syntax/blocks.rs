@@ -36,46 +36,54 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    pub(super) fn next(&mut self) -> Parsed<Token> {
-        let token = self.find_next()?;
+    /// Replaces `token` by the next one.
+    pub(super) fn next(&mut self, token: &mut Token) -> Parsed<()> {
+        self.find_next(token)?;
         self.before_last = std::mem::replace(&mut self.last, token.tok);
         self.last_start = token.start;
-        Ok(token)
+        Ok(())
     }
 
-    fn find_next(&mut self) -> Parsed<Token> {
+    fn find_next(&mut self, token: &mut Token) -> Parsed<()> {
         if self.before_last == Tok::Colon && self.last == Tok::Newline {
             self.open.push(self.last_start);
-            return Ok(self.made_up(Tok::Indent));
+            *token = self.made_up(Tok::Indent);
+            return Ok(());
         }
-        let (token, closed) = match self.ahead.pop_front() {
-            Some(ahead) => ahead,
-            None => (self.lexer.next()?, false),
+        let closed = match self.ahead.pop_front() {
+            Some((next, closed)) => {
+                *token = next;
+                closed
+            }
+            None => {
+                self.lexer.next(token)?;
+                false
+            }
         };
         match token.tok {
             Tok::Else if !closed => {
                 // Without a colon it is part of `x if y else z`.
-                let behind = self.lexer.next()?;
+                let behind = self.look_ahead()?;
                 if behind.tok == Tok::Colon {
                     let place = token.start;
-                    self.ahead.push_back((token, true));
+                    self.ahead.push_back((token.clone(), true));
                     self.ahead.push_back((behind, false));
-                    return self.close(place);
+                    return self.close(place, token);
                 }
                 self.ahead.push_back((behind, false));
             }
             Tok::Elif if !closed => {
                 let place = token.start;
-                self.ahead.push_back((token, true));
-                return self.close(place);
+                self.ahead.push_back((token.clone(), true));
+                return self.close(place, token);
             }
             Tok::Pass => return self.lexer.error("use of reserved keyword 'pass' is not allowed"),
             Tok::Ident if matches!(&token.value, TokenValue::Name(name) if name == "end") => {
-                let behind = self.lexer.next()?;
+                let behind = self.look_ahead()?;
                 if behind.tok != Tok::Newline {
                     self.ahead.push_back((behind, false));
                 }
-                return self.close(token.start);
+                return self.close(token.start, token);
             }
             Tok::Eof => {
                 if let Some(&pos) = self.open.last() {
@@ -85,13 +93,22 @@ impl<'a> Blocks<'a> {
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    fn look_ahead(&mut self) -> Parsed<Token> {
+        let mut token = Token::NONE;
+        self.lexer.next(&mut token)?;
         Ok(token)
     }
 
     /// Closes a block at the token at `place`.
-    fn close(&mut self, place: Pos) -> Parsed<Token> {
+    fn close(&mut self, place: Pos, token: &mut Token) -> Parsed<()> {
         match self.open.pop() {
-            Some(_) => Ok(self.made_up(Tok::Outdent)),
+            Some(_) => {
+                *token = self.made_up(Tok::Outdent);
+                Ok(())
+            }
             None => self.lexer.problem(Problem::SurplusEnd, place, "unexpected end"),
         }
     }

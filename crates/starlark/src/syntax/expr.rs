@@ -38,7 +38,7 @@ impl Parser<'_> {
     fn more_exprs(&mut self, first: ExprId, trailing: TrailingComma) -> Parsed<Vec<ExprId>> {
         let mut items = vec![first];
         while self.tok() == Tok::Comma {
-            let pos = self.advance()?.start;
+            let pos = self.advance()?;
             if ends_list(self.tok()) {
                 if trailing == TrailingComma::Refuse {
                     return self.error_at(pos, "unparenthesized tuple with trailing comma");
@@ -60,7 +60,7 @@ impl Parser<'_> {
             if parser.tok() != Tok::If {
                 return Ok(then);
             }
-            let pos = parser.advance()?.start;
+            let pos = parser.advance()?;
             let condition = parser.binary(level::OR)?;
             if parser.tok() != Tok::Else {
                 return parser.error_at(pos, "conditional expression without else clause");
@@ -84,7 +84,7 @@ impl Parser<'_> {
     }
 
     fn lambda(&mut self, body: fn(&mut Self) -> Parsed<ExprId>) -> Parsed<ExprId> {
-        let pos = self.advance()?.start;
+        let pos = self.advance()?;
         let params = self.params()?;
         self.expect(Tok::Colon)?;
         let body = body(self)?;
@@ -95,7 +95,7 @@ impl Parser<'_> {
     /// Operands joined by operators with at least precedence `min`.
     fn binary(&mut self, min: u8) -> Parsed<ExprId> {
         let mut left = if self.tok() == Tok::Not && min <= level::NOT {
-            let pos = self.advance()?.start;
+            let pos = self.advance()?;
             let operand = self.nested(|parser| parser.binary(level::NOT))?;
             self.add(pos, pos, ExprKind::Not(operand))
         } else {
@@ -119,7 +119,7 @@ impl Parser<'_> {
                 }
                 compared = Some(op);
             }
-            let pos = self.advance()?.start;
+            let pos = self.advance()?;
             let right = self.nested(|parser| parser.binary(level + 1))?;
             let start = self.ast[left].start;
             left = self.add(start, pos, operation(op, left, right));
@@ -133,7 +133,7 @@ impl Parser<'_> {
             let start = self.ast[x].start;
             match self.tok() {
                 Tok::Dot => {
-                    let pos = self.advance()?.start;
+                    let pos = self.advance()?;
                     let name = self.ident()?;
                     let name = match &self.ast[name].kind {
                         ExprKind::Ident(name) => name.clone(),
@@ -143,7 +143,7 @@ impl Parser<'_> {
                 }
                 Tok::LBrack => x = self.index(x)?,
                 Tok::LParen => {
-                    let pos = self.advance()?.start;
+                    let pos = self.advance()?;
                     let args = self.args()?;
                     self.expect(Tok::RParen)?;
                     x = self.add(start, pos, ExprKind::Call(x, args.into()));
@@ -154,7 +154,7 @@ impl Parser<'_> {
     }
 
     fn index(&mut self, x: ExprId) -> Parsed<ExprId> {
-        let pos = self.advance()?.start;
+        let pos = self.advance()?;
         let start = self.ast[x].start;
         let (mut from, mut to, mut step) = (None, None, None);
         if self.tok() != Tok::Colon {
@@ -193,12 +193,12 @@ impl Parser<'_> {
                 Tok::RParen => break,
                 Tok::Star => {
                     stars = true;
-                    let pos = self.advance()?.start;
+                    let pos = self.advance()?;
                     args.push(Arg::Star(self.test()?, pos));
                 }
                 Tok::StarStar => {
                     stars = true;
-                    let pos = self.advance()?.start;
+                    let pos = self.advance()?;
                     args.push(Arg::StarStar(self.test()?, pos));
                 }
                 _ => {
@@ -223,10 +223,10 @@ impl Parser<'_> {
         match self.tok() {
             Tok::Ident => self.ident(),
             Tok::Int | Tok::Float | Tok::Str | Tok::Bytes => {
-                let token = self.advance()?;
+                let token = self.take()?;
                 let kind = match token.value {
                     TokenValue::Int(value) => ExprKind::Int(value),
-                    TokenValue::BigInt(value) => ExprKind::BigInt(Box::new(value)),
+                    TokenValue::BigInt(value) => ExprKind::BigInt(value),
                     TokenValue::Float(value) => ExprKind::Float(value),
                     TokenValue::Str(value) if token.tok == Tok::Bytes => ExprKind::Bytes(value),
                     TokenValue::Str(value) => ExprKind::Str(value),
@@ -237,7 +237,7 @@ impl Parser<'_> {
             Tok::LBrack => self.list(),
             Tok::LBrace => self.dict(),
             Tok::LParen => {
-                let pos = self.advance()?.start;
+                let pos = self.advance()?;
                 if self.tok() == Tok::RParen {
                     self.advance()?;
                     return Ok(self.add(pos, pos, ExprKind::Tuple(Vec::new())));
@@ -247,7 +247,7 @@ impl Parser<'_> {
                 Ok(self.add(pos, pos, ExprKind::Paren(inner)))
             }
             Tok::Minus | Tok::Plus | Tok::Tilde => {
-                let token = self.advance()?;
+                let token = self.take()?;
                 let op = match token.tok {
                     Tok::Minus => UnaryOp::Minus,
                     Tok::Plus => UnaryOp::Plus,
@@ -261,7 +261,7 @@ impl Parser<'_> {
     }
 
     fn list(&mut self) -> Parsed<ExprId> {
-        let pos = self.advance()?.start;
+        let pos = self.advance()?;
         if self.tok() == Tok::RBrack {
             self.advance()?;
             return Ok(self.add(pos, pos, ExprKind::List(Vec::new())));
@@ -276,7 +276,7 @@ impl Parser<'_> {
     }
 
     fn dict(&mut self) -> Parsed<ExprId> {
-        let pos = self.advance()?.start;
+        let pos = self.advance()?;
         if self.tok() == Tok::RBrace {
             self.advance()?;
             return Ok(self.add(pos, pos, ExprKind::Dict(Vec::new())));
@@ -309,7 +309,7 @@ impl Parser<'_> {
         while self.tok() != closing {
             match self.tok() {
                 Tok::For => {
-                    let pos = self.advance()?.start;
+                    let pos = self.advance()?;
                     let vars = self.loop_vars()?;
                     self.expect(Tok::In)?;
                     // Not a conditional, whose `if` would look like a clause.

@@ -127,17 +127,18 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next token.
-    pub(crate) fn next(&mut self) -> Parsed<Token> {
+    /// Replaces `token` by the next one. It is written to its place: a result in memory would be copied from function to
+    /// function.
+    pub(crate) fn next(&mut self, token: &mut Token) -> Parsed<()> {
         loop {
-            let token = match self.part {
-                PiecePart::Code | PiecePart::OpText => self.text_token()?,
-                PiecePart::OpHead(n) => self.head_token(n),
-                PiecePart::OpTail(n) => self.tail_token(n)?,
-                PiecePart::End => Some(self.made_up(Tok::Eof, TokenValue::None)),
+            let is_found = match self.part {
+                PiecePart::Code | PiecePart::OpText => self.text_token(token)?,
+                PiecePart::OpHead(n) => self.head_token(n, token),
+                PiecePart::OpTail(n) => self.tail_token(n, token)?,
+                PiecePart::End => self.made_up(token, Tok::Eof, TokenValue::None),
             };
-            if let Some(token) = token {
-                return Ok(token);
+            if is_found {
+                return Ok(());
             }
         }
     }
@@ -147,15 +148,17 @@ impl<'a> Lexer<'a> {
         matches!(self.pieces.get(piece as usize), Some(ProgramPiece::Op { args: OpArgs::None, .. }))
     }
 
-    fn made_up(&self, tok: Tok, value: TokenValue) -> Token {
+    /// Makes `token` a synthetic one at the current position.
+    fn made_up(&self, token: &mut Token, tok: Tok, value: TokenValue) -> bool {
         let here = self.here();
-        Token { tok, start: here, end: here, value }
+        *token = Token { tok, start: here, end: here, value };
+        true
     }
 
-    fn head_token(&mut self, n: usize) -> Option<Token> {
+    fn head_token(&mut self, n: usize, token: &mut Token) -> bool {
         let Some(ProgramPiece::Op { args, .. }) = self.pieces.get(self.piece) else {
             self.part = PiecePart::End;
-            return None;
+            return false;
         };
         if n == 0 {
             self.notice_unclosed();
@@ -168,7 +171,7 @@ impl<'a> Lexer<'a> {
             (2, _) => (Tok::Int, TokenValue::Int(0)),
             (_, OpArgs::None) => {
                 self.part = PiecePart::OpTail(1);
-                return None;
+                return false;
             }
             (3, _) => (Tok::Comma, TokenValue::None),
             (4, OpArgs::Expr { .. }) => (Tok::LParen, TokenValue::None),
@@ -178,18 +181,18 @@ impl<'a> Lexer<'a> {
             (7, OpArgs::Call { .. }) => (Tok::LParen, TokenValue::None),
             (_, OpArgs::Expr { text, at } | OpArgs::Call { text, at }) => {
                 (self.part, self.text, self.at, self.offset) = (PiecePart::OpText, text, *at, 0);
-                return None;
+                return false;
             }
         };
         if tok == Tok::LParen {
             self.open.push(None);
         }
-        Some(self.made_up(tok, value))
+        self.made_up(token, tok, value)
     }
 
-    fn tail_token(&mut self, n: usize) -> Parsed<Option<Token>> {
+    fn tail_token(&mut self, n: usize, token: &mut Token) -> Parsed<bool> {
         if n >= 2 {
-            return Ok(self.end_of_line());
+            return Ok(self.end_of_line(token));
         }
         self.part = PiecePart::OpTail(n + 1);
         self.fresh_line = false;
@@ -198,7 +201,7 @@ impl<'a> Lexer<'a> {
         if self.open.pop().is_none() {
             return self.error("unexpected ')'");
         }
-        Ok(Some(self.made_up(Tok::RParen, TokenValue::None)))
+        Ok(self.made_up(token, Tok::RParen, TokenValue::None))
     }
 
     /// Remembers the bracket that the text left open, if any: the next tokens are synthetic.
@@ -209,16 +212,18 @@ impl<'a> Lexer<'a> {
     }
 
     /// The end of a piece, which is the end of a line unless nothing follows.
-    fn end_of_line(&mut self) -> Option<Token> {
+    fn end_of_line(&mut self, token: &mut Token) -> bool {
         if self.piece + 1 >= self.pieces.len() {
             self.part = PiecePart::End;
-            return None;
+            return false;
         }
-        let token = self.made_up(Tok::Newline, TokenValue::None);
         let visible = !self.fresh_line && self.open.is_empty();
+        if visible {
+            self.made_up(token, Tok::Newline, TokenValue::None);
+        }
         self.next_piece(self.trim_after());
         self.fresh_line = true;
-        visible.then_some(token)
+        visible
     }
 
     pub(super) fn trim_after(&self) -> Trim {
@@ -272,7 +277,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn text_token(&mut self) -> Parsed<Option<Token>> {
+    fn text_token(&mut self, token: &mut Token) -> Parsed<bool> {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t') => self.offset += 1,
@@ -282,7 +287,7 @@ impl<'a> Lexer<'a> {
                         Some(len) => self.offset += len,
                         None => {
                             self.offset = self.text.len();
-                            return Ok(self.end_of_line());
+                            return Ok(self.end_of_line(token));
                         }
                     }
                 }
@@ -293,25 +298,27 @@ impl<'a> Lexer<'a> {
                     self.fresh_line = true;
                     if visible {
                         let end = self.here();
-                        return Ok(Some(Token { tok: Tok::Newline, start, end, value: TokenValue::None }));
+                        *token = Token { tok: Tok::Newline, start, end, value: TokenValue::None };
+                        return Ok(true);
                     }
                 }
                 Some(b'\\') => self.continue_line()?,
                 // A zero byte ends the text, as in the reference.
                 Some(0) => {
                     self.part = PiecePart::End;
-                    return Ok(None);
+                    return Ok(false);
                 }
                 Some(byte) => {
                     self.fresh_line = false;
-                    return self.visible_token(byte).map(Some);
+                    self.visible_token(byte, token)?;
+                    return Ok(true);
                 }
                 None if self.part == PiecePart::OpText => {
-                    let Some(ProgramPiece::Op { at, .. }) = self.pieces.get(self.piece) else { return Ok(None) };
+                    let Some(ProgramPiece::Op { at, .. }) = self.pieces.get(self.piece) else { return Ok(false) };
                     (self.part, self.text, self.at, self.offset) = (PiecePart::OpTail(0), &[], *at, 0);
-                    return Ok(None);
+                    return Ok(false);
                 }
-                None => return Ok(self.end_of_line()),
+                None => return Ok(self.end_of_line(token)),
             }
         }
     }
@@ -327,8 +334,8 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn visible_token(&mut self, byte: u8) -> Parsed<Token> {
-        let start = self.here();
+    fn visible_token(&mut self, byte: u8, token: &mut Token) -> Parsed<()> {
+        token.start = self.here();
         let from = self.offset;
         let (tok, value) = match byte {
             b'"' | b'\'' => (Tok::Str, TokenValue::Str(self.string(Escapes::Kept)?)),
@@ -344,12 +351,13 @@ impl<'a> Lexer<'a> {
                 self.offset += 2;
                 (Tok::Bytes, TokenValue::Str(self.string(Escapes::Raw)?))
             }
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => self.name()?,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => return self.name(token),
             b'0'..=b'9' => self.number()?,
             b'.' if matches!(self.text.get(from + 1), Some(b'0'..=b'9')) => self.number()?,
             _ => (self.punctuation(byte)?, TokenValue::None),
         };
-        Ok(Token { tok, start, end: self.here(), value })
+        (token.tok, token.end, token.value) = (tok, self.here(), value);
+        Ok(())
     }
 
     /// Whether a byte string begins with the quote at an offset; ytt has none.
@@ -357,7 +365,7 @@ impl<'a> Lexer<'a> {
         self.dialect == Dialect::Current && matches!(self.text.get(quote), Some(b'"' | b'\''))
     }
 
-    fn name(&mut self) -> Parsed<(Tok, TokenValue)> {
+    fn name(&mut self, token: &mut Token) -> Parsed<()> {
         let from = self.offset;
         while let Some(byte) = self.peek() {
             match byte {
@@ -374,7 +382,10 @@ impl<'a> Lexer<'a> {
             return self.error(format!("unexpected input character {}", quoted_char(c)));
         }
         let name = &self.text[from..self.offset];
-        Ok((Tok::keyword(name).unwrap_or(Tok::Ident), TokenValue::Name(Str::new(name))))
+        token.tok = Tok::keyword(name).unwrap_or(Tok::Ident);
+        token.end = self.here();
+        token.value = TokenValue::Name(Str::new(name));
+        Ok(())
     }
 
     fn punctuation(&mut self, byte: u8) -> Parsed<Tok> {

@@ -190,7 +190,7 @@ fn integer(digits: &[u8], base: u32) -> Option<TokenValue> {
     let text = std::str::from_utf8(digits).ok()?;
     match i64::from_str_radix(text, base) {
         Ok(value) => Some(TokenValue::Int(value)),
-        Err(_) => BigInt::parse_bytes(digits, base).map(TokenValue::BigInt),
+        Err(_) => BigInt::parse_bytes(digits, base).map(|value| TokenValue::BigInt(value.into())),
     }
 }
 

@@ -18,7 +18,8 @@ const MAX_NESTING: usize = 5_000;
 /// Parses a whole program.
 pub(crate) fn parse(dialect: Dialect, pieces: &[ProgramPiece<'_>]) -> Parsed<(Ast, Vec<Stmt>)> {
     let mut tokens = Blocks::new(Lexer::new(dialect, pieces));
-    let token = tokens.next()?;
+    let mut token = Token::NONE;
+    tokens.next(&mut token)?;
     let last_end = token.start;
     let mut parser = Parser { tokens, token, last_end, ast: Ast::new(dialect), nesting: 0, blocks: 0 };
     let mut stmts = Vec::new();
@@ -48,10 +49,18 @@ impl Parser<'_> {
         self.token.tok
     }
 
-    /// Consumes the next token.
-    pub(super) fn advance(&mut self) -> Parsed<Token> {
-        let next = self.tokens.next()?;
-        let token = std::mem::replace(&mut self.token, next);
+    /// Consumes the next token and returns its position.
+    pub(super) fn advance(&mut self) -> Parsed<Pos> {
+        let (start, end) = (self.token.start, self.token.end);
+        self.tokens.next(&mut self.token)?;
+        self.last_end = end;
+        Ok(start)
+    }
+
+    /// Consumes the next token and returns it.
+    pub(super) fn take(&mut self) -> Parsed<Token> {
+        let token = std::mem::replace(&mut self.token, Token::NONE);
+        self.tokens.next(&mut self.token)?;
         self.last_end = token.end;
         Ok(token)
     }
@@ -61,7 +70,7 @@ impl Parser<'_> {
         if self.tok() != wanted {
             return self.unexpected(wanted.text(), &wanted.shown());
         }
-        Ok(self.advance()?.start)
+        self.advance()
     }
 
     /// A problem with the next token. Like in the reference, its position is after the token.
@@ -131,7 +140,7 @@ impl Parser<'_> {
     }
 
     fn def(&mut self) -> Parsed<Stmt> {
-        let pos = self.advance()?.start;
+        let pos = self.advance()?;
         let ident = self.ident()?;
         let ExprKind::Ident(name) = &self.ast[ident].kind else { return self.error("not an identifier") };
         let name = name.clone();
@@ -165,7 +174,7 @@ impl Parser<'_> {
     }
 
     fn for_stmt(&mut self) -> Parsed<Stmt> {
-        let pos = self.advance()?.start;
+        let pos = self.advance()?;
         let vars = self.loop_vars()?;
         self.expect(Tok::In)?;
         let iterable = self.expr(TrailingComma::Refuse)?;
@@ -216,14 +225,14 @@ impl Parser<'_> {
     fn small_stmt(&mut self) -> Parsed<Stmt> {
         match self.tok() {
             Tok::Return => {
-                let pos = self.advance()?.start;
+                let pos = self.advance()?;
                 if matches!(self.tok(), Tok::Eof | Tok::Newline | Tok::Semi) {
                     return Ok(Stmt::Return(None, pos));
                 }
                 return Ok(Stmt::Return(Some(self.expr(TrailingComma::Refuse)?), pos));
             }
-            Tok::Break => return Ok(Stmt::Break(self.advance()?.start)),
-            Tok::Continue => return Ok(Stmt::Continue(self.advance()?.start)),
+            Tok::Break => return Ok(Stmt::Break(self.advance()?)),
+            Tok::Continue => return Ok(Stmt::Continue(self.advance()?)),
             Tok::Load => return self.load(),
             Tok::Ident => {
                 if let TokenValue::HostOp(piece) = self.token.value
@@ -255,7 +264,7 @@ impl Parser<'_> {
             Tok::GtGtEq => Some(BinaryOp::Shr),
             _ => return Ok(Stmt::Expr(target)),
         };
-        let pos = self.advance()?.start;
+        let pos = self.advance()?;
         let value = self.expr(TrailingComma::Refuse)?;
         Ok(match op {
             None => Stmt::Assign { target, value, pos },
@@ -264,7 +273,7 @@ impl Parser<'_> {
     }
 
     fn load(&mut self) -> Parsed<Stmt> {
-        let pos = self.advance()?.start;
+        let pos = self.advance()?;
         let paren = self.expect(Tok::LParen)?;
         if self.tok() != Tok::Str {
             return self.error("first operand of load statement must be a string literal");
@@ -313,7 +322,7 @@ impl Parser<'_> {
 
     /// Consumes a string literal.
     fn string(&mut self) -> Parsed<(Str, Pos)> {
-        let token = self.advance()?;
+        let token = self.take()?;
         match token.value {
             TokenValue::Str(text) => Ok((text, token.start)),
             _ => self.error("not a string literal"),
@@ -330,7 +339,7 @@ impl Parser<'_> {
             }
             return self.error("not an identifier");
         }
-        let token = self.advance()?;
+        let token = self.take()?;
         let kind = match token.value {
             TokenValue::Name(name) => ExprKind::Ident(name),
             TokenValue::HostOp(piece) => ExprKind::HostOp(piece),
@@ -351,19 +360,19 @@ impl Parser<'_> {
                 Tok::RParen => break,
                 Tok::Star => {
                     stars = true;
-                    let pos = self.advance()?.start;
+                    let pos = self.advance()?;
                     let name = if self.tok() == Tok::Ident { Some(self.ident()?) } else { None };
                     params.push(Param::Star(name, pos));
                 }
                 Tok::StarStar => {
                     stars = true;
-                    let pos = self.advance()?.start;
+                    let pos = self.advance()?;
                     params.push(Param::StarStar(self.ident()?, pos));
                 }
                 _ => {
                     let ident = self.ident()?;
                     if self.tok() == Tok::Eq {
-                        let pos = self.advance()?.start;
+                        let pos = self.advance()?;
                         params.push(Param::Default(ident, self.test()?, pos));
                     } else {
                         params.push(Param::Plain(ident));

@@ -201,6 +201,12 @@ pub(crate) struct Token {
     pub(crate) value: TokenValue,
 }
 
+impl Token {
+    /// A token before the first.
+    pub(super) const NONE: Token =
+        Token { tok: Tok::Newline, start: Pos::UNKNOWN, end: Pos::UNKNOWN, value: TokenValue::None };
+}
+
 /// The value of a token.
 #[derive(Clone, Debug)]
 pub(crate) enum TokenValue {
@@ -208,7 +214,7 @@ pub(crate) enum TokenValue {
     /// Names and reserved words.
     Name(Str),
     Int(i64),
-    BigInt(BigInt),
+    BigInt(Box<BigInt>),
     Float(f64),
     Str(Str),
     /// The callee of the host operation in the piece with this index.

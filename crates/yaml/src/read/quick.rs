@@ -10,6 +10,7 @@ use ytterby_diag::Pos;
 use super::Failure;
 use super::parser::{CollectionKind, NodeRole, Parser};
 use super::properties::Properties;
+use crate::resolve::resolve_common;
 use crate::tree::Style;
 use crate::{MapItem, NodeId, Scalar, scan};
 
@@ -145,21 +146,32 @@ impl Parser<'_> {
         if text[start] == b'.' && self.at.at_document_marker() {
             return Ok(QuickLine::Nothing);
         }
-        let key = self.resolved(start, end);
-        let comments = self.own_comments(start as u32, self.at.line);
-        let pos = Pos::new(self.file, start as u32);
+        self.begin_quick_item(start, end);
         self.value_at = end + 1;
         if let Some(value) = self.quick_value(end + 1) {
-            self.open_map_items.push(MapItem { key, pos, value, comments });
+            self.open_map_items.last_mut().expect("the item was begun").value = value;
             return Ok(QuickLine::Item);
         }
-        self.open_map_items.push(MapItem { key, pos, value: NodeId(0), comments });
         let top = self.top();
         top.role = NodeRole::Value;
         top.merge = false;
         self.at.pos = end + 1;
         self.key_allowed = false;
         self.quick_collection()
+    }
+
+    /// Begins the item of a plain key.
+    #[inline(always)]
+    fn begin_quick_item(&mut self, start: usize, end: usize) {
+        let comments = self.own_comments(start as u32, self.at.line);
+        let pos = Pos::new(self.file, start as u32);
+        match self.short_string(start, end) {
+            Some(key) => self.open_map_items.push(MapItem { key, pos, value: NodeId(0), comments }),
+            None => {
+                let key = self.resolved_by_text(start, end);
+                self.open_map_items.push(MapItem { key, pos, value: NodeId(0), comments });
+            }
+        }
     }
 
     /// Reads the value after a `:` if it ends with its line: a plain one, or one in quotes without
@@ -171,22 +183,44 @@ impl Parser<'_> {
         if text.get(colon_end) != Some(&b' ') {
             return None;
         }
-        let (line, value, style) = match text.get(start) {
+        let (line, id) = match text.get(start) {
             Some(&quote @ (b'"' | b'\'')) => {
                 let line = quoted_line(text, start, quote)?;
                 let style = if quote == b'"' { Style::DoubleQuoted } else { Style::SingleQuoted };
-                let value = Scalar::Str(self.part(start + 1, line.end - 1));
-                (line, value, style)
+                let id = self.quick_quoted_leaf(start, line.end, style);
+                (line, id)
             }
             _ => {
                 let line = self.plain_line_end(start)?;
-                let value = self.resolved(start, line.end);
-                (line, value, Style::Plain)
+                let id = self.quick_leaf(start, line.end);
+                (line, id)
             }
         };
-        let id = self.leaf(value, start, line.end, style);
         self.go_to(line);
         Some(id)
+    }
+
+    /// Adds a plain scalar to the tree.
+    #[inline(always)]
+    fn quick_leaf(&mut self, start: usize, end: usize) -> NodeId {
+        if let Some(value) = self.short_string(start, end) {
+            return self.leaf(value, start, end, Style::Plain);
+        }
+        if let Some(value) = resolve_common(&self.at.text[start..end]) {
+            return self.leaf(value, start, end, Style::Plain);
+        }
+        let value = self.resolved_by_text(start, end);
+        self.leaf(value, start, end, Style::Plain)
+    }
+
+    /// Adds a quoted scalar without escapes to the tree.
+    #[inline(always)]
+    fn quick_quoted_leaf(&mut self, start: usize, end: usize, style: Style) -> NodeId {
+        if let Some(text) = self.short_part(start + 1, end - 1) {
+            return self.leaf(Scalar::Str(text), start, end, style);
+        }
+        let text = self.long_part(start + 1, end - 1);
+        self.leaf(Scalar::Str(text), start, end, style)
     }
 
     /// Opens the collection that begins on the line below a key, if its first line has a simple form.
@@ -222,8 +256,7 @@ impl Parser<'_> {
             return false;
         }
         let Some(line) = self.plain_line_end(start) else { return false };
-        let value = self.resolved(start, line.end);
-        let id = self.leaf(value, start, line.end, Style::Plain);
+        let id = self.quick_leaf(start, line.end);
         self.open_array_items.last_mut().expect("the item was begun").value = id;
         self.go_to(line);
         true
@@ -303,14 +336,13 @@ impl Parser<'_> {
         if next != b',' && next != closing {
             return None;
         }
-        let value = match style {
-            Style::Plain => self.resolved(start, end),
-            _ => Scalar::Str(self.part(start + 1, end - 1)),
-        };
         self.content_end = end;
         self.at.pos = stop;
         self.key_allowed = false;
-        Some(self.leaf(value, start, end, style))
+        Some(match style {
+            Style::Plain => self.quick_leaf(start, end),
+            _ => self.quick_quoted_leaf(start, end, style),
+        })
     }
 
     /// Reads a key between brackets that is followed by `: `; the cursor is then after the colon.
@@ -321,8 +353,10 @@ impl Parser<'_> {
             return false;
         }
         let Some(end) = flow_key_end(text, start).filter(|&end| text[end + 1] == b' ') else { return false };
-        self.begin_map_item(self.resolved(start, end), start, self.at.line, false);
-        self.top().role = NodeRole::Value;
+        self.begin_quick_item(start, end);
+        let top = self.top();
+        top.role = NodeRole::Value;
+        top.merge = false;
         self.at.pos = end + 1;
         self.value_at = end + 1;
         self.key_allowed = false;
