@@ -40,6 +40,6 @@ mod tests {
     #[test]
     fn a_section_is_found_by_its_id() {
         let text = help(Id::SCHEMA_UNKNOWN_KEY);
-        assert!(text.starts_with("A value was given for a key that the schema does not declare."), "{text}");
+        assert!(text.starts_with("You set a value for a key that the schema does not declare."), "{text}");
     }
 }
