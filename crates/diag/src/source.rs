@@ -289,6 +289,8 @@ impl Source {
 
     /// A part of the text with secrets replaced; a very long one is cut.
     pub fn shown(&self, range: Range<usize>) -> String {
+        // In a text template with invalid UTF-8, positions count the replaced characters and can be past the end.
+        let range = range.start.min(self.text.len())..range.end.min(self.text.len());
         if range.len() <= MAX_EXCERPT {
             return self.shown_whole(range);
         }
@@ -539,6 +541,12 @@ impl Sources {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_range_past_the_end_shows_what_there_is() {
+        let source = Source::new("a.txt", *b"ab");
+        assert_eq!((source.shown(1..9), source.shown(5..9)), ("b".to_owned(), String::new()));
+    }
 
     #[test]
     fn lines_begin_after_line_feeds() {
