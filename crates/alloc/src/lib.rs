@@ -34,7 +34,18 @@ pub struct RunAllocator;
 /// Lets this thread take small blocks from memory that is never returned to the system.
 pub fn use_on_this_thread() {
     reserve::open();
+    keep_large_blocks();
     LOCAL.with(|local| local.on.set(true));
+}
+
+/// Lets the C library keep freed memory for the next block. Otherwise it returns large blocks at once, and the next one
+/// needs new pages, which takes longer than filling them.
+fn keep_large_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+    for (parameter, bytes) in [(libc::M_MMAP_THRESHOLD, 32 << 20), (libc::M_TRIM_THRESHOLD, 64 << 20)] {
+        // SAFETY: the C library synchronises changes of its parameters.
+        unsafe { libc::mallopt(parameter, bytes) };
+    }
 }
 
 /// A free block. The rest of it is unused.

@@ -3,7 +3,8 @@
 //! A context is one result under construction: the documents of a file, the fragment of a function,
 //! a text. It contains the open collections from the outermost to the innermost ([`Open`]); an item
 //! is added to its collection when it starts. Starting a node closes the open ones down to the
-//! nearest common ancestor in the source; a closed collection becomes the value of its item.
+//! nearest common ancestor in the source; a closed collection becomes the value of its item. The
+//! context of a text only joins pieces ([`WholeText`]).
 
 use std::rc::Rc;
 
@@ -13,9 +14,11 @@ use ytterby_starlark::Value;
 use ytterby_text::Str;
 
 use super::open::{Building, Open};
-use super::table::{NodeNumber, NodeTable, TemplateNode, TemplateNodeKind};
+use super::ops::Noop;
+use super::table::{NodeNumber, NodeTable, SourceValue, TemplateNode, TemplateNodeKind};
+use super::whole_text::WholeText;
 use crate::annotation::{Ann, Annotation};
-use crate::node::{self, Annotated, Document, FragmentData, Meta, Node};
+use crate::node::{self, Annotated, Document, FragmentData, Meta, Node, Scalar};
 use crate::record::Replaced;
 
 /// The language of a context.
@@ -46,6 +49,8 @@ pub(crate) struct ResultBuilder {
     dialect: Dialect,
     overrides: KeyOverrides,
     open: Vec<Open>,
+    /// The text of a text context.
+    text: WholeText,
     /// Annotations of nodes that have not started yet.
     annotations: Vec<(NodeNumber, Annotation)>,
     /// Keys of map items that have not started yet.
@@ -64,6 +69,7 @@ impl ResultBuilder {
             dialect,
             overrides,
             open: Vec::new(),
+            text: WholeText::default(),
             annotations: Vec::new(),
             keys: Vec::new(),
             overlay: None,
@@ -86,24 +92,56 @@ impl ResultBuilder {
     pub fn start(&mut self, table: &NodeTable, tag: NodeNumber) -> Result<()> {
         let node = table.node(tag);
         match node.kind {
-            TemplateNodeKind::DocumentSet
-            | TemplateNodeKind::Map(_)
-            | TemplateNodeKind::Array(_)
-            | TemplateNodeKind::TextRoot => self.start_collection(table, tag, node),
-            TemplateNodeKind::Document
-            | TemplateNodeKind::MapItem(_)
-            | TemplateNodeKind::ArrayItem
-            | TemplateNodeKind::Text => self.start_item(table, tag, node),
+            TemplateNodeKind::DocumentSet | TemplateNodeKind::Map(_) | TemplateNodeKind::Array(_) => {
+                self.start_collection(table, tag, node)
+            }
+            TemplateNodeKind::Document | TemplateNodeKind::MapItem(_) | TemplateNodeKind::ArrayItem => {
+                self.start_item(table, tag, node)
+            }
+            TemplateNodeKind::Text => Err(self.no_place(&node.kind)),
         }
+    }
+
+    /// Adds a piece of the source to a text.
+    pub fn add_text(&mut self, node: &TemplateNode) -> Result<()> {
+        match &node.value {
+            SourceValue::Scalar(Scalar::Str(text)) if self.dialect == Dialect::Text => self.text.add(text),
+            _ => Err(self.no_place(&node.kind)),
+        }
+    }
+
+    /// Adds the result of an expression to a text.
+    pub fn add_text_value(&mut self, node: &TemplateNode, value: &Value) -> Result<()> {
+        match value {
+            _ if self.dialect != Dialect::Text => Err(self.no_place(&node.kind)),
+            Value::Str(text) => self.text.add(text),
+            value if value.downcast::<Noop>().is_some() => Ok(()),
+            value => Err(format!(
+                "cannot set non-string value ({}), consider using str(...) to convert to string",
+                node::go_type_name(value)
+            )),
+        }
+    }
+
+    /// The problem of a node that does not belong into this context.
+    #[cold]
+    fn no_place(&self, kind: &TemplateNodeKind) -> String {
+        let name = kind.name();
+        format!(
+            "code begins or ends in the middle of a YAML structure: this {name} has no place in what was started before"
+        )
     }
 
     fn start_collection(&mut self, table: &NodeTable, tag: NodeNumber, node: &TemplateNode) -> Result<()> {
         if self.open.last().is_some_and(|open| open.item != node.parent) {
             self.close_to_parent_of(table, tag, node)?;
         }
+        if self.dialect == Dialect::Text {
+            return Err(self.no_place(&node.kind));
+        }
         if let Some(open) = self.open.last() {
             // Only items can have collections below them, and those are maps or arrays.
-            if open.item == 0 || matches!(node.kind, TemplateNodeKind::DocumentSet | TemplateNodeKind::TextRoot) {
+            if open.item == 0 || matches!(node.kind, TemplateNodeKind::DocumentSet) {
                 return Err(format!("{}; this is a {}", open.contents(), node.kind.name()));
             }
         }
@@ -142,16 +180,6 @@ impl ResultBuilder {
     /// Sets the value of the innermost open node to the result of an expression.
     pub fn set_value(&mut self, value: &Value) -> Result<()> {
         let open = self.innermost()?;
-        if let Some(text) = open.text_mut() {
-            let Value::Str(value) = value else {
-                return Err(format!(
-                    "cannot set non-string value ({}), consider using str(...) to convert to string",
-                    node::go_type_name(value)
-                ));
-            };
-            *text = value.clone();
-            return Ok(());
-        }
         match node::from_value(value)? {
             FragmentData::Node(node) => open.set(node),
             FragmentData::Documents(_) => Err(format!("{}; this is a document set", open.contents())),
@@ -170,7 +198,10 @@ impl ResultBuilder {
         }
         match self.open.last_mut() {
             Some(open) => open.replace(data, self.overrides),
-            None => Err("expected to replace document value, map item or array item, but found null".into()),
+            None => {
+                let found = if self.dialect == Dialect::Text { "text" } else { "null" };
+                Err(format!("expected to replace document value, map item or array item, but found {found}"))
+            }
         }
     }
 
@@ -185,17 +216,18 @@ impl ResultBuilder {
     /// Closes all nodes and returns the result, and the overlay annotations without effect in it,
     /// unless it becomes part of something else.
     pub fn finish(mut self) -> Result<(Built, Vec<(Ann, Pos)>)> {
+        if self.dialect == Dialect::Text {
+            return Ok((Built::Text(self.text.finish()), Vec::new()));
+        }
         while self.open.len() > 1 {
             self.close()?;
         }
         self.close_item()?;
         let built = match self.open.pop().map(|open| open.node) {
-            None if self.dialect == Dialect::Text => Built::Text(Str::EMPTY),
             None => Built::Yaml(FragmentData::Node(Node::NULL)),
             Some(Building::DocumentSet(docs, _)) => Built::Yaml(FragmentData::Documents(Rc::new(docs))),
             Some(Building::Map(map, _)) => Built::Yaml(FragmentData::Node(Node::map(map))),
             Some(Building::Array(array, _)) => Built::Yaml(FragmentData::Node(Node::array(array))),
-            Some(Building::Text(text)) => Built::Text(text.finish()),
         };
         Ok((built, self.idle_overlays))
     }
@@ -224,13 +256,7 @@ impl ResultBuilder {
             None => {
                 let common = table.common_parent(innermost.innermost_tag(), tag);
                 let place = self.place_of(common);
-                place.ok_or_else(|| {
-                    format!(
-                        "code begins or ends in the middle of a YAML structure: this {} has no place in what was \
-                         started before",
-                        new.kind.name()
-                    )
-                })?
+                place.ok_or_else(|| self.no_place(&new.kind))?
             }
         };
         while self.open.len() > at.index + 1 {
@@ -266,8 +292,8 @@ impl ResultBuilder {
                 }
                 parent.add(Node::array(array))
             }
-            // These are outermost.
-            Building::DocumentSet(..) | Building::Text(_) => Ok(()),
+            // It is outermost.
+            Building::DocumentSet(..) => Ok(()),
         }
     }
 

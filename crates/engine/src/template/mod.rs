@@ -15,6 +15,7 @@ mod problem;
 mod program;
 mod table;
 mod text;
+mod whole_text;
 mod yaml;
 
 use std::rc::Rc;

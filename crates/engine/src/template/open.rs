@@ -15,9 +15,6 @@ use crate::node::{
     self, Annotated, Array, ArrayItem, Document, DocumentSet, FragmentData, Map, MapItem, Meta, Node, Origin, Scalar,
 };
 
-/// Longer texts are charged before they are copied.
-const LONG: usize = 4096;
-
 /// An open collection and its open item.
 pub(super) struct Open {
     pub tag: NodeNumber,
@@ -33,7 +30,6 @@ pub(super) enum Building {
     DocumentSet(DocumentSet, Replacement<Document>),
     Map(Map, Replacement<MapItem>),
     Array(Array, Replacement<ArrayItem>),
-    Text(WholeText),
 }
 
 /// The open item, if `template.replace()` was called for it, and what comes in its place.
@@ -44,56 +40,25 @@ pub(super) struct Replaced<T> {
     by: Vec<T>,
 }
 
-/// The pieces of a text. A long one that stays alone, like a file without code, is not copied.
-#[derive(Default)]
-pub(super) struct WholeText {
-    /// The open piece.
-    piece: Str,
-    alone: Str,
-    joined: Vec<u8>,
-}
-
-impl WholeText {
-    #[inline]
-    fn push(&mut self, piece: &Str) {
-        if self.joined.is_empty() {
-            if self.alone.is_empty() && piece.len() > LONG {
-                self.alone = piece.clone();
-                return;
-            }
-            self.joined.extend_from_slice(&std::mem::take(&mut self.alone));
-        }
-        self.joined.extend_from_slice(piece);
-    }
-
-    /// Closes the open piece.
-    fn close_piece(&mut self) -> Result<()> {
-        let piece = std::mem::replace(&mut self.piece, Str::EMPTY);
-        if piece.len() > LONG {
-            budget::text(piece.len()).map_err(|exceeded| exceeded.to_string())?;
-        }
-        self.push(&piece);
-        Ok(())
-    }
-
-    pub fn finish(self) -> Str {
-        if self.joined.is_empty() { self.alone } else { Str::from(self.joined) }
-    }
+/// The room for the items of a collection with this many in the source. Functions and branches that are written one after
+/// the other are one collection in the source, but each call makes a few of its items only.
+fn expected_items(in_source: u32) -> usize {
+    in_source.min(16) as usize
 }
 
 impl Open {
     /// Opens a collection; items cannot be opened by themselves.
     pub fn new(tag: NodeNumber, kind: &TemplateNodeKind) -> Open {
         let node = match kind {
-            TemplateNodeKind::Map(items) => Building::Map(Map::with_capacity(*items as usize), None),
+            TemplateNodeKind::Map(items) => Building::Map(Map::with_capacity(expected_items(*items)), None),
             TemplateNodeKind::Array(items) => {
-                Building::Array(Array { items: Vec::with_capacity(*items as usize), ..Array::default() }, None)
+                Building::Array(Array { items: Vec::with_capacity(expected_items(*items)), ..Array::default() }, None)
             }
-            TemplateNodeKind::TextRoot | TemplateNodeKind::Text => Building::Text(WholeText::default()),
             TemplateNodeKind::DocumentSet
             | TemplateNodeKind::Document
             | TemplateNodeKind::MapItem(_)
-            | TemplateNodeKind::ArrayItem => Building::DocumentSet(DocumentSet::default(), None),
+            | TemplateNodeKind::ArrayItem
+            | TemplateNodeKind::Text => Building::DocumentSet(DocumentSet::default(), None),
         };
         Open { tag, item: 0, has_constant: false, node }
     }
@@ -126,7 +91,6 @@ impl Open {
             (Building::DocumentSet(docs, _), TemplateNodeKind::Document) if self.item == 0 => {
                 docs.items.push(Document { value, pos, meta });
             }
-            (Building::Text(text), TemplateNodeKind::Text) if self.item == 0 => text.piece = Str::EMPTY,
             (_, kind) => return Err(format!("{}; this is a {}", self.contents(), kind.name())),
         }
         self.item = tag;
@@ -183,7 +147,6 @@ impl Open {
                     array.items.extend(replaced.by);
                 }
             }
-            Building::Text(text) => return text.close_piece(),
         }
         Ok(())
     }
@@ -192,14 +155,6 @@ impl Open {
     pub fn document(&self) -> Option<&Document> {
         match &self.node {
             Building::DocumentSet(docs, None) if self.item != 0 => docs.items.last(),
-            _ => None,
-        }
-    }
-
-    /// The open piece of a text.
-    pub fn text_mut(&mut self) -> Option<&mut Str> {
-        match &mut self.node {
-            Building::Text(text) if self.item != 0 => Some(&mut text.piece),
             _ => None,
         }
     }
@@ -217,7 +172,6 @@ impl Open {
             Building::DocumentSet(docs, replaced) => value(docs.items.last_mut(), replaced),
             Building::Map(map, replaced) => value(map.last_mut(), replaced),
             Building::Array(array, replaced) => value(array.items.last_mut(), replaced),
-            Building::Text(_) => None,
         }
     }
 
@@ -227,12 +181,7 @@ impl Open {
             *slot = value;
             return Ok(());
         }
-        let found = value.type_name();
-        if let (Some(piece), Node::Scalar(Scalar::Str(text))) = (self.text_mut(), value) {
-            *piece = text;
-            return Ok(());
-        }
-        Err(format!("{}; this is a {found}", self.contents()))
+        Err(format!("{}; this is a {}", self.contents(), value.type_name()))
     }
 
     /// Sets the value of the innermost open node to the result of an expression.
@@ -275,7 +224,6 @@ impl Open {
                 let by = array_items_of(data, pos)?;
                 put_instead(replaced, || array.items.pop(), by, "array item", "array")?;
             }
-            Building::Text(_) => {}
         }
         Ok(())
     }
@@ -289,7 +237,6 @@ impl Open {
             Building::DocumentSet(_, replaced) => replaced.as_deref().map(places),
             Building::Map(_, replaced) => replaced.as_deref().map(places),
             Building::Array(_, replaced) => replaced.as_deref().map(places),
-            Building::Text(_) => None,
         }
     }
 
@@ -303,7 +250,6 @@ impl Open {
             Building::DocumentSet(docs, replaced) => pos(docs.items.last(), replaced),
             Building::Map(map, replaced) => pos(map.items().last(), replaced),
             Building::Array(array, replaced) => pos(array.items.last(), replaced),
-            Building::Text(_) => None,
         }
     }
 
@@ -316,7 +262,6 @@ impl Open {
             (Building::Map(..), _) => "map item",
             (Building::Array(..), 0) => "array",
             (Building::Array(..), _) => "array item",
-            (Building::Text(_), _) => "text",
         }
     }
 
@@ -329,7 +274,6 @@ impl Open {
             (Building::Map(..), _) => "map items can only contain arrays, maps, or scalars",
             (Building::Array(..), 0) => "arrays can only contain array items",
             (Building::Array(..), _) => "array items can only contain maps, arrays, or scalars",
-            (Building::Text(_), _) => "texts can only contain text",
         }
     }
 }

@@ -142,6 +142,14 @@ impl TemplateOps {
                 Some(literals) => self.annotate(annotate, literals.positional(), literals.named()),
                 None => Err("expected a value".into()),
             },
+            (Op::AddText(tag), _) => {
+                self.open.count_nodes(1)?;
+                self.with_context(|context| context.add_text(self.table.node(*tag)))
+            }
+            (Op::AddTextValue(tag), OpValues::Value(value)) => {
+                self.open.count_nodes(1)?;
+                self.with_context(|context| context.add_text_value(self.table.node(*tag), &value))
+            }
             (Op::StartText, _) => {
                 self.begin(Dialect::Text);
                 Ok(())
@@ -157,7 +165,7 @@ impl TemplateOps {
                     Ok(())
                 })
             }
-            (Op::SetNodeValue | Op::Annotate(_), _) => Err("expected a value".into()),
+            (Op::SetNodeValue | Op::AddTextValue(_) | Op::Annotate(_), _) => Err("expected a value".into()),
         }
     }
 }
@@ -192,8 +200,8 @@ impl Ops for TemplateOps {
 fn reference_name(op: &Op) -> &'static str {
     match op {
         Op::Nothing => "set_ctx_type",
-        Op::StartNode(_) | Op::StartLeaf(_) | Op::StartNested(_) => "start_node",
-        Op::SetNode(_) | Op::SetNodeValue | Op::SetNodeText => "set_node",
+        Op::StartNode(_) | Op::StartLeaf(_) | Op::StartNested(_) | Op::AddText(_) => "start_node",
+        Op::SetNode(_) | Op::SetNodeValue | Op::AddTextValue(_) | Op::SetNodeText => "set_node",
         Op::Annotate(_) => "start_node_annotation",
         Op::StartText => "start_ctx",
         Op::SetKeyText(_) => "set_map_item_key",

@@ -53,7 +53,7 @@ pub(crate) enum TemplateNodeKind {
     /// With the number of items in the source.
     Array(u32),
     ArrayItem,
-    TextRoot,
+    /// A text or a piece of it.
     Text,
 }
 
@@ -67,7 +67,7 @@ impl TemplateNodeKind {
             TemplateNodeKind::MapItem(_) => "map item",
             TemplateNodeKind::Array(_) => "array",
             TemplateNodeKind::ArrayItem => "array item",
-            TemplateNodeKind::TextRoot | TemplateNodeKind::Text => "text",
+            TemplateNodeKind::Text => "text",
         }
     }
 }
@@ -89,6 +89,10 @@ pub(crate) enum Op {
     SetNodeValue,
     /// An annotation for the next node that is started under this tag.
     Annotate(Box<Annotate>),
+    /// Adds a piece to the open text.
+    AddText(NodeNumber),
+    /// Adds the result of an expression to the open text.
+    AddTextValue(NodeNumber),
     /// Begins a text inside a YAML template.
     StartText,
     /// Ends it, and makes it the value of the open node.

@@ -79,11 +79,11 @@ fn write_pieces<'a>(
     file: FileId,
     pieces: &[TemplatePiece],
 ) {
-    let root = writer.table.add_node(0, Pos::UNKNOWN, TemplateNodeKind::TextRoot, SourceValue::NULL);
+    let root = writer.table.add_node(0, Pos::UNKNOWN, TemplateNodeKind::Text, SourceValue::NULL);
     let shown = writer.count_tags(1);
     writer.generated_op(Op::Nothing, TEXT, "set_ctx_type(\"text\")");
     writer.generated_op(Op::StartText, TEXT, "start_ctx(\"text\")");
-    writer.generated_op(Op::StartNode(root), TEXT, format!("start_node({shown})"));
+    writer.generated_op(Op::Nothing, TEXT, format!("start_node({shown})"));
     for (at, piece) in pieces.iter().enumerate() {
         match *piece {
             TemplatePiece::Text { start, end } => {
@@ -100,8 +100,7 @@ fn write_pieces<'a>(
                 writer.count_tags(1);
                 let value = SourceValue::Scalar(Scalar::Str(bytes.part(from..from + content.len())));
                 let tag = writer.table.add_node(root, pos, TemplateNodeKind::Text, value);
-                writer.op(Op::StartNode(tag), TEXT, OperationArgs::None, pos);
-                writer.op(Op::SetNode(tag), TEXT, OperationArgs::None, pos);
+                writer.op(Op::AddText(tag), TEXT, OperationArgs::None, pos);
             }
             TemplatePiece::Code { start, end } => {
                 let whole = &text[start..end];
@@ -111,9 +110,8 @@ fn write_pieces<'a>(
                     lines.add_piece(start as u32, end as u32);
                     writer.count_tags(1);
                     let tag = writer.table.add_node(root, Pos::UNKNOWN, TemplateNodeKind::Text, SourceValue::NULL);
-                    writer.op(Op::StartNode(tag), TEXT, OperationArgs::None, pos);
                     let content = Content { text: code, at: Pos::new(file, (start + offset) as u32) };
-                    writer.op(Op::SetNodeValue, TEXT, OperationArgs::Expr(content), pos);
+                    writer.op(Op::AddTextValue(tag), TEXT, OperationArgs::Expr(content), pos);
                     continue;
                 }
                 let mut at = (start + offset) as u32;

@@ -335,7 +335,7 @@ fn debug_comment(kind: &TemplateNodeKind) -> String {
         TemplateNodeKind::MapItem(key) => format!("*yamlmeta.MapItem key={}", node::key_text(key)),
         TemplateNodeKind::Array(_) => "*yamlmeta.Array".into(),
         TemplateNodeKind::ArrayItem => "*yamlmeta.ArrayItem idx=?".into(),
-        TemplateNodeKind::TextRoot | TemplateNodeKind::Text => "*texttemplate.NodeText".into(),
+        TemplateNodeKind::Text => "*texttemplate.NodeText".into(),
     }
 }
 
