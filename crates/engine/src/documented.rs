@@ -9,6 +9,9 @@ use crate::annotation::{self, Level};
 use crate::validate::{formats, rules};
 use crate::{Compat, OutputTypes, Project, Values, stdlib};
 
+/// The command that writes the pages about functions, annotations and rules.
+const BLESS: &str = "YTTERBY_BLESS=docs cargo test -p ytterby-cli --test docs generated";
+
 /// The text of all pages.
 fn pages() -> String {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
@@ -31,7 +34,11 @@ fn names(pages: &str, name: &str) -> bool {
 fn check(kind: &str, wanted: impl Iterator<Item = String>) {
     let pages = pages();
     let missing: Vec<String> = wanted.filter(|name| !names(&pages, name)).collect();
-    assert!(missing.is_empty(), "no page in docs/ names these {kind}: {}", missing.join(", "));
+    assert!(
+        missing.is_empty(),
+        "no page in docs/ names these {kind}: {}\nadd them to crates/ide/src/reference, then run {BLESS}",
+        missing.join(", ")
+    );
 }
 
 #[test]
@@ -76,8 +83,9 @@ fn rules_and_formats() {
 fn output_types() {
     let pages = pages();
     for name in OutputTypes::NAMES {
-        let is_named = names(&pages, &format!("-o {name}")) || names(&pages, &format!("`{name}`"));
-        assert!(is_named, "no page in docs/ shows the output type {name}");
+        let rows = [format!("\n| `{name}`"), format!("\n| [`{name}`]")];
+        let is_named = names(&pages, &format!("-o {name}")) || rows.iter().any(|row| pages.contains(row));
+        assert!(is_named, "no page in docs/ shows -o {name}, or has a row of a table for `{name}`");
     }
 }
 
@@ -132,14 +140,18 @@ fn reference_of_editors() {
         let aliases = text.lines().filter_map(|line| line.strip_prefix("also: ")).flat_map(|line| line.split(", "));
         headings.chain(aliases.map(str::to_owned)).collect()
     };
-    let compare = |file: &str, wanted: Vec<String>| {
+    let wanted: [(&str, Vec<String>); 3] = [
+        ("annotations.txt", annotation::names().map(str::to_owned).collect()),
+        ("rules.txt", rules::names().map(str::to_owned).collect()),
+        ("modules.txt", members(Level::Ytterby)),
+    ];
+    let missing = wanted.iter().flat_map(|(file, wanted)| {
         let known = entries(file);
-        let missing: Vec<&String> = wanted.iter().filter(|name| !known.contains(name)).collect();
-        assert!(missing.is_empty(), "{file} has no entry for {missing:?}");
-    };
-    compare("annotations.txt", annotation::names().map(str::to_owned).collect());
-    compare("rules.txt", rules::names().map(str::to_owned).collect());
-    compare("modules.txt", members(Level::Ytterby));
+        let missing = wanted.iter().filter(move |name| !known.contains(name));
+        missing.map(move |name| format!("crates/ide/src/reference/{file} has no entry for {name}\n"))
+    });
+    let missing: String = missing.collect();
+    assert!(missing.is_empty(), "{missing}");
     // Everything marked as missing in ytt is missing there.
     let marked = |file: &str| -> Vec<(String, bool)> {
         let text = read(file);

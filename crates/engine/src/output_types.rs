@@ -30,6 +30,9 @@ macro_rules! formats {
             const TABLE: &'static [Row<$type>] =
                 &[$(Row { format: $type::$variant, name: $name, since: Level::$since }),*];
 
+            /// All names in `--output`.
+            pub const NAMES: &'static [&'static str] = &[$($name),*];
+
             /// Its name in `--output`.
             pub fn name(self) -> &'static str {
                 Self::TABLE[self as usize].name
@@ -103,11 +106,11 @@ impl Offer {
 impl OutputTypes {
     /// All names, document formats first.
     pub const NAMES: &'static [&'static str] = &{
-        let (formats, schemas) = (Format::TABLE, SchemaFormat::TABLE);
-        let mut names = [""; Format::TABLE.len() + SchemaFormat::TABLE.len()];
+        let (formats, schemas) = (Format::NAMES, SchemaFormat::NAMES);
+        let mut names = [""; Format::NAMES.len() + SchemaFormat::NAMES.len()];
         let mut at = 0;
         while at < names.len() {
-            names[at] = if at < formats.len() { formats[at].name } else { schemas[at - formats.len()].name };
+            names[at] = if at < formats.len() { formats[at] } else { schemas[at - formats.len()] };
             at += 1;
         }
         names

@@ -20,11 +20,9 @@ pub fn value(schema: &Schema, node: usize, known: Knowledge<'_>) -> String {
         out.push_str(&format!(" – {title}"));
     }
     out.push('\n');
-    if let Some(notice) = &declared.deprecated {
-        out.push_str(&format!("\n*Deprecated*: {notice}\n"));
-    }
-    if let Some(notice) = &declared.removed {
-        out.push_str(&format!("\n*Removed*: {notice}\n"));
+    for (name, text) in &declared.remarks {
+        let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
+        out.push_str(&format!("\n*{}{rest}*: {text}\n", first.to_uppercase()));
     }
     if let Some(description) = &declared.description {
         out.push_str(&format!("\n{description}\n"));

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use ytterby::facts::is_prose;
 use ytterby_yaml::Scalar;
 
 use crate::TextRange;
@@ -49,10 +50,10 @@ pub struct SchemaNode {
     pub rules: Vec<String>,
     /// The members of `one_of`, as code.
     pub members: Vec<String>,
-    /// The notice of `@schema/deprecated`.
-    pub deprecated: Option<String>,
-    /// The notice of `@schema/removed`.
-    pub removed: Option<String>,
+    /// Texts of other annotations that document, with their names: `("deprecated", "use port")`.
+    pub remarks: Vec<(String, String)>,
+    /// Whether it has `@schema/deprecated` or `@schema/removed`.
+    pub is_retired: bool,
     /// `@schema/nullable`.
     pub is_nullable: bool,
     /// `@schema/required`.
@@ -183,8 +184,6 @@ impl Schema {
                 "schema/example" | "schema/examples" => {
                     node.examples = Some(annotation.arguments.of(text).trim().to_owned());
                 }
-                "schema/deprecated" => node.deprecated = Some(first.unwrap_or_default()),
-                "schema/removed" => node.removed = Some(first.unwrap_or_default()),
                 "schema/nullable" => {
                     node.is_nullable = true;
                     node.default = Some("null".to_owned());
@@ -221,7 +220,14 @@ impl Schema {
                         node.rules.push(argument.text.clone());
                     }
                 }
-                _ => {}
+                other => {
+                    node.is_retired |= matches!(other, "schema/deprecated" | "schema/removed");
+                    if let Some(("schema", name)) = other.split_once('/')
+                        && is_prose(other)
+                    {
+                        node.remarks.push((name.to_owned(), first.unwrap_or_default()));
+                    }
+                }
             }
         }
         // A key that represents several: its map may contain others.

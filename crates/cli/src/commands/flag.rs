@@ -2,6 +2,7 @@
 //!
 //! Where flags of the same name differ between commands, the constant's name begins with the command's name.
 
+use super::formats::OUTPUT_HELP;
 use crate::flags::{FlagValues, ListFlag, Switch, TextFlag};
 
 pub const FILE: ListFlag = ListFlag::new(
@@ -155,9 +156,8 @@ pub const LIMIT_OUTPUT: TextFlag =
 
 pub const LIMIT_DEPTH: TextFlag = TextFlag::new("limit-depth", "count", "Depth of nested calls; by default 200000");
 
-pub const OUTPUT: ListFlag = ListFlag::commas("output", "type", "Write documents as yaml, json, pos or yaml+source; show a schema as openapi-v3, json-schema, crd, ytt-schema, markdown, html or values")
-    .short('o')
-    .offers(FlagValues::OneOf(ytterby::OutputTypes::NAMES));
+pub const OUTPUT: ListFlag =
+    ListFlag::commas("output", "type", OUTPUT_HELP).short('o').offers(FlagValues::OneOf(ytterby::OutputTypes::NAMES));
 
 pub const OUTPUT_FILES: TextFlag =
     TextFlag::new("output-files", "directory", "Write output files to this directory").offers(FlagValues::Directories);

@@ -1,6 +1,7 @@
 //! The table of commands: operands, flags and help of each. The flags themselves are in [`flag`].
 
 pub mod flag;
+mod formats;
 
 use crate::flags::{Command, Group, Operands};
 use crate::kubevirt::KUBEVIRT;

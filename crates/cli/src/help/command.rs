@@ -154,7 +154,6 @@ pub fn flag_column(flag: &Flag) -> String {
 mod tests {
     use super::*;
     use crate::commands::ROOT;
-    use crate::commands::flag::OUTPUT;
 
     fn check(path: &[&Command]) {
         for text in [short("ytterby", path), long("ytterby", path)] {
@@ -170,13 +169,5 @@ mod tests {
     #[test]
     fn help_fits_80_columns() {
         check(&[&ROOT]);
-    }
-
-    #[test]
-    fn help_of_output_names_all_formats() {
-        for name in ytterby::OutputTypes::NAMES {
-            let mut words = OUTPUT.help.split([' ', ',', ';']);
-            assert!(words.any(|word| word == *name), "the help of --output does not name {name}");
-        }
     }
 }

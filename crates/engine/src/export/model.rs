@@ -98,11 +98,11 @@ pub(crate) fn model(schema: &Schema, detail: Detail<'_>) -> Model {
     }
 }
 
-/// Charges the copies of titles and descriptions while they are escaped and laid out.
+/// Charges the copies of titles, descriptions and remarks while they are escaped and laid out.
 pub(super) fn charge_texts(docs: &Docs) {
     const COPIES: usize = 5;
-    let texts = [&docs.title, &docs.description, &docs.deprecated];
-    let bytes: usize = texts.into_iter().flatten().map(|text| text.len()).sum();
+    let texts = [&docs.title, &docs.description].into_iter().flatten().map(|text| text.len());
+    let bytes: usize = texts.chain(docs.remarks().iter().map(|remark| remark.text.len())).sum();
     budget::or_unwind(budget::text(COPIES * bytes));
 }
 

@@ -193,7 +193,7 @@ fn library_values(at: Cursor<'_>, token: usize, range: TextRange, quotes: Quotes
         };
         let text = describe::value(&schema, *node, Knowledge::default());
         let item = item.detail(describe::short(&schema, *node)).documentation(text);
-        Completion { is_deprecated: declared.deprecated.is_some() || declared.removed.is_some(), ..item }
+        Completion { is_deprecated: declared.is_retired, ..item }
     };
     Some(open.map(item).collect())
 }
@@ -446,7 +446,7 @@ fn data_values(at: Cursor<'_>, path: &[Option<String>], range: TextRange, known:
         let declared = &schema.nodes[*node];
         let item = Completion::new(&declared.key, CompletionKind::Field, range).rank(1);
         let item = item.detail(describe::short(&schema, *node)).documentation(describe::value(&schema, *node, known));
-        Completion { is_deprecated: declared.deprecated.is_some() || declared.removed.is_some(), ..item }
+        Completion { is_deprecated: declared.is_retired, ..item }
     };
     let mut found: Vec<Completion> = schema.keys(owner).iter().map(item).collect();
     // Only an identifier can follow a dot.

@@ -57,7 +57,7 @@ fn keys(
         let item = key_item(at, &declared.key, &after, range);
         let item = item.detail(describe::short(schema, *node)).documentation(describe::value(schema, *node, known));
         let rank = if declared.is_required { 1 } else { 3 };
-        Completion { is_deprecated: declared.deprecated.is_some() || declared.removed.is_some(), rank, ..item }
+        Completion { is_deprecated: declared.is_retired, rank, ..item }
     };
     open.map(item).collect()
 }

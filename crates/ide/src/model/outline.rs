@@ -22,6 +22,7 @@ pub(super) fn read(model: &mut Model, text: &str, is_template: bool) {
         block_scalar: None,
         last_content_line: 0,
         previous: 0,
+        flow_steps: 64 + 4 * text.len(),
     };
     reader.model.documents.push(YamlDocument { line: 0, end_line: 0, annotations: Vec::new(), separator: None });
     let mut line = 0;
@@ -50,6 +51,19 @@ struct OutlineReader<'a> {
     last_content_line: usize,
     /// The previous line with content.
     previous: usize,
+    /// How many more entries of flow collections may be read. The lines of an unclosed collection are read again as
+    /// blocks, so without a limit many of them would take quadratic time and memory.
+    flow_steps: usize,
+}
+
+/// Where a flow collection ends.
+struct FlowEnd {
+    /// The end of its text; of its first line if it is not closed.
+    end: usize,
+    /// The next line to read.
+    next_line: usize,
+    /// Where the collection around it continues.
+    resume: usize,
 }
 
 impl OutlineReader<'_> {
@@ -165,7 +179,7 @@ impl OutlineReader<'_> {
         let end = comment_start(content).unwrap_or(content.len());
         let word = content[..end].trim_end();
         if content.starts_with(['{', '[']) && self.open.is_empty() {
-            return self.flow(None, range.start, line, 0, None).1.max(line + 1);
+            return self.flow(None, range.start, line, 0, None).next_line.max(line + 1);
         }
         let item = self.item(Some(unquoted(word)), TextRange::new(range.start, range.start + word.len()), line, column);
         self.model.items[item].has_colon = false;
@@ -208,7 +222,7 @@ impl OutlineReader<'_> {
                 line + 1
             }
             Some(b'{' | b'[') => {
-                let (end, next) = self.flow(Some(item), start, line, 0, Some(column));
+                let FlowEnd { end, next_line: next, .. } = self.flow(Some(item), start, line, 0, Some(column));
                 self.model.items[item].value = TextRange::new(start, end);
                 self.model.items[item].end_line = next.saturating_sub(1).max(line);
                 self.last_content_line = next.saturating_sub(1).max(line);
@@ -298,7 +312,7 @@ impl OutlineReader<'_> {
         line_end
     }
 
-    /// Reads a flow collection in an item at a column. Returns its end and the next line to read.
+    /// Reads a flow collection in an item at a column.
     fn flow(
         &mut self,
         owner: Option<usize>,
@@ -306,7 +320,7 @@ impl OutlineReader<'_> {
         line: usize,
         depth: usize,
         column: Option<usize>,
-    ) -> (usize, usize) {
+    ) -> FlowEnd {
         let bytes = self.text.as_bytes();
         let is_map = bytes[start] == b'{';
         let line_end = self.model.lines.range(self.text, line).end;
@@ -315,12 +329,15 @@ impl OutlineReader<'_> {
             at = self.skip_flow_blanks(at);
             // A key that is not indented more than the item ends an unclosed collection.
             let here = self.model.lines.line_of(at.min(bytes.len()));
-            if at >= bytes.len() || here > line && self.is_new_entry(here, column) {
-                let end = line_end.max(start + 1);
-                return (end, line + 1);
+            if at >= bytes.len() || self.flow_steps == 0 || here > line && self.is_new_entry(here, column) {
+                return FlowEnd { end: line_end.max(start + 1), next_line: line + 1, resume: at };
             }
+            self.flow_steps -= 1;
             match bytes[at] {
-                b'}' | b']' => return (at + 1, self.model.lines.line_of(at) + 1),
+                b'}' | b']' => {
+                    let next_line = self.model.lines.line_of(at) + 1;
+                    return FlowEnd { end: at + 1, next_line, resume: at + 1 };
+                }
                 b',' => at += 1,
                 b'#' => {
                     let here = self.model.lines.line_of(at);
@@ -383,13 +400,17 @@ impl OutlineReader<'_> {
         };
         self.model.items[item].is_flow = true;
         value_at = self.flow_anchor(value_at);
-        let end = match bytes.get(value_at) {
+        let (end, resume) = match bytes.get(value_at) {
             Some(b'{' | b'[') if depth < MAX_FLOW_DEPTH => {
                 let line = self.model.lines.line_of(value_at);
-                self.flow(Some(item), value_at, line, depth + 1, column_of_item).0
+                let inner = self.flow(Some(item), value_at, line, depth + 1, column_of_item);
+                (inner.end, inner.resume)
             }
-            Some(b',' | b'}' | b']') | None => value_at,
-            _ => self.flow_scalar_end(value_at, false),
+            Some(b',' | b'}' | b']') | None => (value_at, value_at),
+            _ => {
+                let end = self.flow_scalar_end(value_at, false);
+                (end, end)
+            }
         };
         let trimmed = self.text.get(value_at..end).unwrap_or_default().trim_end().len();
         if bytes.get(value_at) == Some(&b'*') && trimmed > 1 {
@@ -397,7 +418,7 @@ impl OutlineReader<'_> {
         }
         self.model.items[item].value = TextRange::new(value_at, value_at + trimmed);
         self.model.items[item].end_line = self.model.lines.line_of(end);
-        end
+        resume
     }
 
     /// Reads the anchor before a value in a flow collection. Returns where the value begins.

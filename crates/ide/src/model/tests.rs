@@ -46,6 +46,16 @@ fn mistakes_do_not_affect_later_lines() {
 }
 
 #[test]
+fn unclosed_flow_collections_take_linear_time() {
+    // Each line is read once, not once for each collection that is open.
+    assert_eq!(outline("a: {b: {\n  c: 1\nd: 2\n"), ["a 1-2", "a.b 1-1", "a.b.c 2-2", "a.c 2-2", "d 3-3"]);
+    let nested = format!("a: {0}\n{0}x\n", "{".repeat(40));
+    assert!(outline(&nested).len() < 300);
+    let lines = "{\n".repeat(3000);
+    assert!(outline(&lines).len() < 10 * lines.len());
+}
+
+#[test]
 fn block_scalars_and_comments_have_no_items() {
     assert_eq!(outline("a: |\n  b: 1\n\n  c: 2\nd: 1 # e: 2\n#! f: 1\n"), ["a 1-4", "d 5-5"]);
     assert_eq!(outline("- |\n  b: 1\n- c\n"), ["[] 1-2", "[] 3-3"]);

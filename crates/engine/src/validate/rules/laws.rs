@@ -85,7 +85,7 @@ fn arguments(name: &str) -> BoxedStrategy<Value> {
             "type(self) != string",
         ]),
         "not_null" | "even" | "odd" | "unique" => Just(Value::Bool(true)).boxed(),
-        other => panic!("the rule {other} has no arguments here"),
+        other => panic!("add arguments for the rule {other} to `arguments` in laws.rs"),
     }
 }
 
@@ -135,7 +135,8 @@ impl Meanings {
         let limit = read(&node::node_from_value(argument).expect("arguments are YAML"));
         let args = [read(value), limit, node::to_value(value), argument.clone()];
         let name = if name == "len" { "len_" } else { name };
-        let function = self.functions.get(&Str::from(name)).unwrap_or_else(|| panic!("{name} has no meaning"));
+        let function =
+            self.functions.get(&Str::from(name)).unwrap_or_else(|| panic!("laws.star has no function {name}"));
         match self.eval.borrow_mut().call(function, &args, &[]) {
             Ok(Value::Bool(true)) => Meaning::Invalid(None),
             Ok(Value::None) => Meaning::Valid,
@@ -173,6 +174,9 @@ fn rules_agree_with_their_definitions() {
             })
             .unwrap_or_else(|failure| panic!("{failure}"));
         let counts = counts.into_inner();
-        assert!(counts.values().all(|count| *count >= CASES / 12), "{name}: valid and invalid: {counts:?}");
+        assert!(
+            counts.values().all(|count| *count >= CASES / 12),
+            "{name} is rarely valid or rarely invalid ({counts:?}): add an arm to `values` in laws.rs"
+        );
     }
 }
