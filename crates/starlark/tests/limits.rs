@@ -8,8 +8,11 @@ use std::sync::atomic::AtomicBool;
 
 use common::{check, run, run_with};
 use ytterby_diag::{FileId, Pos};
-use ytterby_starlark::{CallLimits, Eval, EvalLimits, Exports, NoOps, Problem, ProgramPiece, Value, compile};
+use ytterby_starlark::{
+    CallLimits, Dialect, Eval, EvalLimits, Exports, NoOps, Problem, ProgramPiece, Value, compile, compile_in,
+};
 use ytterby_text::Str;
+use ytterby_text::budget::{self, Limits};
 
 #[track_caller]
 fn check_limited(code: &str, limits: EvalLimits, message: &str) {
@@ -111,6 +114,45 @@ fn memory_is_limited() {
         "memory limit exceeded (1048576 bytes)",
     );
     check_limited("x = 'ab'.join(['c' * 1000] * 2000)", limits(), "memory limit exceeded (1048576 bytes)");
+}
+
+/// Each result takes a megabyte or a few kilobytes of memory, and a list keeps all of them.
+#[test]
+fn results_are_charged() {
+    let run = |prepare: &str, result: &str, turns: usize| {
+        let code = format!("{prepare}\nkept = []\nfor i in range({turns}):\n  kept.append({result})\nend");
+        let piece = ProgramPiece::Code { text: code.as_bytes(), at: Pos::new(FileId(0), 0) };
+        let program = compile_in(Dialect::Current, &[piece], &[]).expect("the code is right");
+        let _running = budget::begin(Limits { memory: Some(64 << 20), ..Limits::default() }, None, None);
+        let mut eval = Eval::new();
+        eval.set_dialect(Dialect::Current);
+        program.run(&mut eval, Rc::new(NoOps), &Exports::default()).err().map(|error| error.message().into_owned())
+    };
+    let collect = "def args(*args, **kwargs):\n  return args or kwargs\nend\n";
+    let names = "names = {\"k%d\" % i: i for i in range(900)}";
+    let number = "number = 7\nfor i in range(18):\n  number *= number\nend";
+    let bytes = "x = bytes(\"x\") * 1000000";
+    let charged = [
+        (number, "-number", 900),
+        (number, "~number", 900),
+        (number, "abs(-number)", 900),
+        (number, "number >> 1", 900),
+        (number, "number + 1", 900),
+        ("digits = \"7\" * 10000", "int(digits)", 20_000),
+        (bytes, "x * 2", 90),
+        (bytes, "x + x", 90),
+        (bytes, "x[1:]", 90),
+        ("x = \"x\" * 1000000", "x.removeprefix(\"x\")", 90),
+        ("x = \"x\" * 1000000", "x.removesuffix(\"x\")", 90),
+        ("", "dir(\"\")", 90_000),
+        (&format!("{collect}{names}"), "args(**names)", 2_000),
+        (&format!("{collect}x = [1] * 900"), "args(*x)", 9_000),
+    ];
+    for (prepare, result, turns) in charged {
+        let error = run(prepare, result, turns).unwrap_or_default();
+        assert!(error.contains("memory limit exceeded"), "{result}: {error:?}");
+        assert_eq!(run(prepare, result, 3), None, "{result}");
+    }
 }
 
 #[test]

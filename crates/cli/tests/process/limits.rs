@@ -53,6 +53,17 @@ fn memory_is_limited() {
     check(text, &["--limit-memory", "100MiB"], "limit/memory", None);
 }
 
+/// ytt's text form names the place, too, even if the code that reached the limit has no stack of calls.
+#[test]
+fn the_text_form_names_a_place() {
+    let template = "#@ load(\"@ytt:json\", \"json\")\n#@ a = {\"k\": 0}\n#@ for i in range(60):\n\
+                    #@   a = {\"a\": a, \"b\": a}\n#@ end\n---\nx: #@ json.encode(a)\n";
+    let scratch = Scratch::with(&[("t.yml", template)]);
+    let (exit, stdout, stderr) = scratch.run(&["-f", "t.yml", "--limit-memory", "100MiB"]);
+    assert_eq!((exit, stdout.as_str()), (1, ""), "{stderr}");
+    assert_eq!(stderr, "ytterby: Error: memory limit exceeded (--limit-memory 100MiB) at t.yml:7\n");
+}
+
 #[test]
 fn output_and_depth_are_limited() {
     let loop_of_items = "#@ for i in range(10000):\n- #@ \"0123456789\" * 5\n#@ end\n";

@@ -41,7 +41,9 @@ pub(super) fn bool(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
 
 pub(super) fn dir(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let value = one("dir", "1", args)?;
-    Ok(Value::list(attr_names(eval.dialect(), value).into_iter().map(Value::Str).collect()))
+    let names = attr_names(eval.dialect(), value);
+    eval.charge(names.iter().map(|name| name.len() + 2 * size_of::<Value>()).sum())?;
+    Ok(Value::list(names.into_iter().map(Value::Str).collect()))
 }
 
 pub(super) fn fail(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {

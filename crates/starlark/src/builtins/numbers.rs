@@ -8,7 +8,7 @@ use ytterby_text::{Str, budget};
 use super::functions::one;
 use crate::args::{FromValue, Iterable};
 use crate::error::fail;
-use crate::ops::{MAX_INT_BITS, float_of_int, number_to_int};
+use crate::ops::{MAX_INT_BITS, charge_bits, float_of_int, number_to_int};
 use crate::value::{Bytes, decode_char};
 use crate::{Args, Dialect, Error, Eval, Value};
 
@@ -16,7 +16,10 @@ pub(super) fn abs(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     args.count("abs", 1, 1)?;
     match &args.positional[0] {
         Value::Int(value) => Ok(value.checked_abs().map_or_else(|| Value::big(-BigInt::from(*value)), Value::Int)),
-        Value::BigInt(value) => Ok(Value::big(value.abs())),
+        Value::BigInt(value) => {
+            charge_bits(value.bits())?;
+            Ok(Value::big(value.abs()))
+        }
         Value::Float(value) => Ok(Value::Float(value.abs())),
         other => fail!(Type, "abs: got {}, want int or float", other.type_name()),
     }
@@ -201,6 +204,7 @@ fn parse_int(text: &Str, base: Option<&Value>, dialect: Dialect) -> Result<Value
     }
     // Parsing is quadratic: the longest number takes as long as a hundred thousand steps.
     budget::work(digits.len())?;
+    charge_bits(bits)?;
     if valid && let Some(value) = BigInt::parse_bytes(digits, base) {
         return Ok(Value::big(if negative { -value } else { value }));
     }

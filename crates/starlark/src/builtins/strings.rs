@@ -197,7 +197,10 @@ fn without_affix(
     let affix: Str = args.required(name, 0)?;
     let text = text(receiver)?;
     Ok(match strip(text, &affix) {
-        Some(rest) if rest.len() < text.len() => Value::Str(Str::new(rest)),
+        Some(rest) if rest.len() < text.len() => {
+            budget::text(rest.len())?;
+            Value::Str(Str::new(rest))
+        }
         _ => receiver.clone(),
     })
 }

@@ -140,6 +140,7 @@ fn big_ints(op: BinaryOp, x: &Value, y: &Value) -> Result<Option<Value>, Error> 
     if op == BinaryOp::Mul && a.bits() + b.bits() > MAX_INT_BITS {
         fail!("integer too large ({} bits)", a.bits() + b.bits());
     }
+    charge_bits(a.bits() + b.bits())?;
     Ok(Some(Value::big(match op {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,
@@ -161,7 +162,14 @@ fn shift(op: BinaryOp, x: &Value, y: &Value) -> Result<Value, Error> {
         Ok(count) => count,
         Err(problem) => return Err(Error::new(problem)),
     };
-    Ok(Value::big(if op == BinaryOp::Shl { big(x) << count } else { big(x) >> count }))
+    let x = big(x);
+    charge_bits(x.bits() + if op == BinaryOp::Shl { count as u64 } else { 0 })?;
+    Ok(Value::big(if op == BinaryOp::Shl { x << count } else { x >> count }))
+}
+
+/// Charges a big integer before it is created.
+pub(crate) fn charge_bits(bits: u64) -> Result<(), Error> {
+    Ok(budget::memory(usize::try_from(bits / 8).unwrap_or(usize::MAX).saturating_add(size_of::<BigInt>()))?)
 }
 
 fn floats(op: BinaryOp, a: f64, b: f64) -> Result<Option<Value>, Error> {
@@ -331,6 +339,9 @@ fn sets(eval: &mut Eval, op: BinaryOp, x: &Set, y: &Set) -> Result<Option<Value>
 /// # Errors
 /// If the operator is not defined for the value.
 pub fn unary(op: UnaryOp, x: &Value) -> Result<Value, Error> {
+    if let Value::BigInt(i) = x {
+        charge_bits(i.bits())?;
+    }
     let result = match (op, x) {
         (UnaryOp::Plus, Value::Int(_) | Value::BigInt(_) | Value::Float(_)) => Some(x.clone()),
         (UnaryOp::Minus, Value::Int(i)) => Some(i.checked_neg().map_or_else(|| Value::big(-big(x)), Value::Int)),

@@ -8,8 +8,8 @@ use ytterby_text::spelling::nearest;
 use crate::advice::mistyped;
 use crate::args::FromValue;
 use crate::error::fail;
-use crate::value::{Range, Tuple};
-use crate::{Error, Problem, Value};
+use crate::value::{Bytes, Range, Tuple};
+use crate::{Error, Eval, Problem, Value};
 
 /// `x[y]`.
 ///
@@ -143,7 +143,7 @@ pub fn set_index(x: &Value, y: Value, value: Value) -> Result<(), Error> {
 ///
 /// # Errors
 /// If `x` cannot be sliced or the indices are no integers.
-pub fn slice(x: &Value, start: &Value, stop: &Value, step: &Value) -> Result<Value, Error> {
+pub fn slice(eval: &mut Eval, x: &Value, start: &Value, stop: &Value, step: &Value) -> Result<Value, Error> {
     let len = match x {
         Value::Str(_) | Value::List(_) | Value::Tuple(_) | Value::Range(_) => x.len(),
         Value::Host(host) => host.sequence().map(|sequence| sequence.count()),
@@ -172,6 +172,8 @@ pub fn slice(x: &Value, start: &Value, stop: &Value, step: &Value) -> Result<Val
     }
     // The same numbers as those of a range; all indices are valid.
     let steps = Range::new(start, stop, step);
+    let is_text = matches!(x, Value::Str(_)) || x.downcast::<Bytes>().is_some();
+    eval.charge(steps.len() * if is_text { 1 } else { size_of::<Value>() })?;
     let mut indices = (0..steps.len()).map(|n| steps.get(n) as usize);
     let (from, to) = (start as usize, stop as usize);
     Ok(match x {

@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use crate::error::fail;
 use crate::host::{BinaryOp, CompareOp, HostValue, Sequence, Side};
-use crate::ops::MAX_BYTES;
+use crate::ops::{MAX_BYTES, sum};
 use crate::value::Builtin;
 use crate::{Args, Error, Eval, Value};
 
@@ -116,14 +116,18 @@ impl HostValue for Bytes {
             (BinaryOp::In, Side::Right, part) => self.has(part).map(|answer| Some(Value::Bool(answer))),
             (BinaryOp::Mul, _, Value::Int(count)) => {
                 let count = usize::try_from(*count).unwrap_or(0);
-                if self.as_bytes().len().saturating_mul(count) >= MAX_BYTES {
+                let total = self.as_bytes().len().saturating_mul(count);
+                if total >= MAX_BYTES {
                     fail!("excessive repeat ({} * {count} elements)", self.as_bytes().len());
                 }
+                budget::text(total)?;
                 Ok(Some(Bytes::value(self.as_bytes().repeat(count))))
             }
-            (BinaryOp::Add, Side::Left, other) => Ok(other
-                .downcast::<Bytes>()
-                .map(|other| Value::host(Bytes(Str::concat(self.as_bytes(), other.as_bytes()))))),
+            (BinaryOp::Add, Side::Left, other) => {
+                let Some(other) = other.downcast::<Bytes>() else { return Ok(None) };
+                budget::text(sum(self.as_bytes().len(), other.as_bytes().len(), 1)?)?;
+                Ok(Some(Value::host(Bytes(Str::concat(self.as_bytes(), other.as_bytes())))))
+            }
             _ => Ok(None),
         }
     }

@@ -207,6 +207,7 @@ pub(super) fn gather(regs: &mut [Value], shape: &CallShape) -> Result<(Vec<Value
                     }
                     positional.push(value);
                 }
+                charge_arguments(positional.len() % ARGUMENTS, size_of::<Value>())?;
             }
             None => fail!(Type, "argument after * must be iterable, not {}", iterable.type_name()),
         }
@@ -219,10 +220,7 @@ const ARGUMENTS: usize = 1024;
 
 /// Charges arguments before they are collected: those of `*args` and `**kwargs` may be many. They are collected twice,
 /// here and for the function.
-pub(super) fn charge_arguments(count: usize, size: usize) -> Result<(), Error> {
-    if count < ARGUMENTS {
-        return Ok(());
-    }
+fn charge_arguments(count: usize, size: usize) -> Result<(), Error> {
     budget::work(count)?;
     Ok(budget::memory_of(count, 2 * size)?)
 }

@@ -530,9 +530,7 @@ pub(super) fn set_index(eval: &mut Eval, code: &LinkedCode, regs: &mut [Value], 
 #[inline(never)]
 pub(super) fn slice(eval: &mut Eval, regs: &mut [Value], dst: Reg, first: Reg) -> Done {
     let [x, start, stop, step] = &regs[at(first)..][..4] else { return Ok(()) };
-    let result = ops::slice(x, start, stop, step)?;
-    let size = if let Value::Str(_) = result { 1 } else { size_of::<Value>() };
-    eval.charge(result.len().unwrap_or(0) * size)?;
+    let result = ops::slice(eval, x, start, stop, step)?;
     regs[at(dst)].put(result);
     Ok(())
 }

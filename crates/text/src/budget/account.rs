@@ -30,6 +30,10 @@ const UNITS_PER_LOOK: u64 = 4096;
 /// where collections double or small allocations are rounded up, so this keeps the error small.
 const BYTES_PER_LOOK: u64 = 16 << 20;
 
+/// Time between two checks of the process memory if nothing is charged. They find memory that is allocated in blocks too
+/// small to be charged.
+const TIME_PER_MEASUREMENT: Duration = Duration::from_millis(2);
+
 /// Maximum number of code positions in the time profile; programs are shorter than that.
 const MAX_PLACES: usize = 10_000;
 
@@ -48,6 +52,8 @@ struct Account {
     started: Duration,
     /// The clock at the last check.
     looked: Duration,
+    /// The clock when a check of the clock also measured the memory.
+    measured: Duration,
     /// Nanoseconds by code position; units of work if there is no clock.
     hot: HashMap<(u32, u32), u64>,
     /// Time since the last noted code position, in the unit of `hot`.
@@ -75,6 +81,7 @@ pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<A
         room: 0,
         started,
         looked: started,
+        measured: started,
         hot: HashMap::new(),
         pending: 0,
         exceeded: None,
@@ -121,12 +128,12 @@ impl Account {
             None => self.charged,
         };
         let rest = match (self.limits.memory, measured) {
-            (None, None) => u64::MAX,
-            _ => limit.saturating_sub(used),
+            (None, None) => Some(u64::MAX),
+            _ => limit.checked_sub(used),
         };
-        if bytes > rest {
+        let Some(rest) = rest.filter(|rest| bytes <= *rest) else {
             return Err(self.exceed(Exceeded::Memory(limit)));
-        }
+        };
         self.charged = self.charged.saturating_add(bytes);
         // Half of the rest: charges are estimates.
         let mut room = rest - bytes;
@@ -161,7 +168,13 @@ impl Account {
             return Err(self.exceed(Exceeded::Time(limit)));
         }
         FUEL.set(UNITS_PER_LOOK);
-        Ok(())
+        match now.filter(|now| now.saturating_sub(self.measured) >= TIME_PER_MEASUREMENT) {
+            Some(now) => {
+                self.measured = now;
+                self.more_memory(0)
+            }
+            None => Ok(()),
+        }
     }
 }
 

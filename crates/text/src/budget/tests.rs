@@ -59,6 +59,19 @@ fn with_a_meter_only_measured_memory_counts() {
     assert_eq!(memory(60 << 20), Err(Exceeded::Memory(100 << 20)));
 }
 
+/// Memory in blocks that are not charged is found when the clock is checked.
+#[test]
+fn memory_is_measured_without_charges() {
+    let host = Arc::new(Numbers::default());
+    let _running = begin(Limits { memory: Some(1 << 20), ..Limits::default() }, None, Some(host.clone()));
+    assert_eq!((0..100_000).find_map(|_| work(1).err()), None);
+    // The charge makes other budgets in the process (of other tests) irrelevant.
+    assert_eq!(memory(1 << 20), Ok(()));
+    assert_eq!(memory(1 << 20), Ok(()));
+    host.bytes.store(2 << 20, Ordering::Relaxed);
+    assert_eq!((0..100_000).find_map(|_| work(1).err()), Some(Exceeded::Memory(1 << 20)));
+}
+
 #[test]
 fn input_raises_the_defaults() {
     let host = Arc::new(Numbers::default());

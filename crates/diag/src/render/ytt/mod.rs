@@ -50,6 +50,11 @@ fn write(out: &mut String, failure: &Failure, sources: &Sources) {
     match failure.cause() {
         Cause::Problem(diagnostic) => {
             push(out, diagnostic.reference.as_ref().unwrap_or(&diagnostic.message), sources);
+            // ytt has no limits, so its layout has no place for where they were reached.
+            let is_limit = diagnostic.id.limit().is_some() && diagnostic.reference.is_none();
+            if let Some(label) = diagnostic.problem_label().filter(|label| is_limit && label.pos.is_known()) {
+                out.push_str(&format!(" at {}", sources.locate(label.pos)));
+            }
         }
         Cause::Code(problems) => problems.iter().for_each(|problem| code::write(out, problem, sources)),
         Cause::Schema(report) => schema::write(out, report, sources),
