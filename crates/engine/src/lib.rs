@@ -38,6 +38,7 @@ mod coverage;
 mod deep;
 #[cfg(test)]
 mod documented;
+mod early;
 mod export;
 pub mod facts;
 mod generate;

@@ -11,6 +11,7 @@ use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter, scalar
 use ytterby_yaml::{Sink, Tree};
 
 use crate::api::OutputFile;
+use crate::early::WrittenDocuments;
 use crate::library::{Evaluated, FileDocuments};
 use crate::node::{self, MAX_NODES, Node, Origin, Scalar};
 use crate::reuse::{Lookup, Reuse};
@@ -66,12 +67,27 @@ pub(crate) fn yaml_and(
     Ok(writer.finish())
 }
 
+/// Documents that were written early, as one stream.
+pub(crate) fn joined(docs: impl IntoIterator<Item = WrittenDocuments>) -> Result<Vec<u8>, Failure> {
+    let mut writer = YamlWriter::new();
+    for docs in docs {
+        writer.add_documents(docs.map_err(too_large)?);
+    }
+    Ok(writer.finish())
+}
+
 /// Each output file with its content.
 pub(crate) fn files(evaluated: Evaluated, written: Written, reuse: Option<&Reuse>) -> Result<Vec<OutputFile>, Failure> {
     let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text });
     let mut files: Vec<OutputFile> = texts.collect();
     for (file, docs) in evaluated.documents {
         files.push(OutputFile { path: file.path, bytes: yaml_and(written, reuse, [docs])?.into() });
+    }
+    for (file, docs) in evaluated.written {
+        let bytes = docs.map_err(too_large)?;
+        if !bytes.is_empty() {
+            files.push(OutputFile { path: file.path, bytes: bytes.into() });
+        }
     }
     Ok(files)
 }

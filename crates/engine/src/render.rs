@@ -12,6 +12,7 @@ use ytterby_text::profile::phase;
 
 use crate::api::{Host, Inspect, Options, OutputForm, Rendered, Silent};
 use crate::causes::FindCauses;
+use crate::early;
 use crate::export::{self, Changes};
 use crate::input::InputFile;
 pub(crate) use crate::library::library_run;
@@ -42,6 +43,7 @@ pub fn render(
         let _budget = limits::begin(options);
         let run = Rc::new(Run::new(options, sources, host));
         let whole = || {
+            run.writes_early.set(early::is_possible(options, offer(&run), &files));
             let library = library_of(&run, files)?;
             if options.is_last_run {
                 // Never freed: the end of the process is quicker than visiting every node.
@@ -318,6 +320,10 @@ fn write(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
         return Ok(Rendered { files, source_map, ..Rendered::default() });
     }
     let has_other_files = !evaluated.texts.is_empty();
+    if run.writes_early.get() {
+        let documents = output::joined(evaluated.written.into_iter().map(|(_, docs)| docs))?;
+        return Ok(Rendered { documents, has_other_files, ..Rendered::default() });
+    }
     let docs: Vec<FileDocuments> = evaluated.documents.into_iter().map(|(_, docs)| docs).collect();
     let source_map = match run.options.source_map {
         true => output_source::map(run, docs.clone(), None)?,

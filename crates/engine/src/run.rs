@@ -44,6 +44,8 @@ pub(crate) struct Run {
     pub modules: RefCell<HashMap<&'static str, Rc<Exports>>>,
     /// Values that diagnostics must not show.
     pub secrets: RefCell<SecretValues>,
+    /// Whether the documents of the root library are written as soon as they are complete.
+    pub writes_early: Cell<bool>,
     /// What runs of the same project on one thread share.
     pub reuse: Option<Rc<Reuse>>,
     warnings: RefCell<Warnings>,
@@ -77,6 +79,7 @@ impl Run {
             contexts: Rc::default(),
             modules: RefCell::default(),
             secrets: RefCell::default(),
+            writes_early: Cell::default(),
             reuse: None,
             warnings: RefCell::default(),
             unseen: RefCell::default(),

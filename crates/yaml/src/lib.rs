@@ -15,7 +15,7 @@ pub mod write;
 
 pub use fmt::{format, format_in_place};
 pub use outline::outline;
-pub use read::{ByteOrderMark, ReadError, ReadOptions, parse, parse_shared, parse_slowly};
+pub use read::{ByteOrderMark, ReadError, ReadOptions, parse, parse_shared, parse_slowly, rewrite};
 pub use resolve::resolve;
 pub use scalar::{ComplexKey, Scalar};
 pub use tree::{

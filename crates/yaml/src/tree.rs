@@ -147,6 +147,15 @@ impl Tree {
         &self.documents
     }
 
+    /// Forgets everything but the file. Nodes of later documents use the same memory.
+    pub(crate) fn clear(&mut self) {
+        self.documents.clear();
+        self.nodes.clear();
+        self.map_items.clear();
+        self.array_items.clear();
+        self.comments.clear();
+    }
+
     /// The content of a node.
     #[inline]
     pub fn value(&self, id: NodeId) -> View<'_> {

@@ -1,10 +1,11 @@
 //! The fast paths of the reader agree with the general code: the same tree with the same positions,
-//! or the same error.
+//! or the same error. Documents that are read and written one by one are the same as those of a tree.
 
 use proptest::prelude::*;
 use ytterby_diag::FileId;
 use ytterby_text::Str;
-use ytterby_yaml::{ReadOptions, parse, parse_shared, parse_slowly};
+use ytterby_yaml::write::{YamlWriter, write_tree};
+use ytterby_yaml::{ReadOptions, parse, parse_shared, parse_slowly, rewrite};
 
 /// A text of 300 bytes, long enough to share the bytes of the source.
 macro_rules! long {
@@ -26,7 +27,25 @@ fn check(text: &str) {
         let slow = format!("{slow:?}");
         assert_eq!(format!("{quick:?}"), slow, "for {text:?}");
         assert_eq!(format!("{shared:?}"), slow, "shared, for {text:?}");
+        let written = shared.map(|tree| written_by(|yaml| write_tree(&tree, yaml)));
+        let mut result = Ok(());
+        let text = Str::from(text);
+        let rewritten = written_by(|yaml| result = rewrite(&text, FileId(0), &options, yaml));
+        assert_eq!(format!("{:?}", result.map(|()| rewritten)), format!("{written:?}"), "one by one, for {text:?}");
     }
+}
+
+fn written_by(write: impl FnOnce(&mut YamlWriter)) -> String {
+    let mut yaml = YamlWriter::new();
+    write(&mut yaml);
+    String::from_utf8_lossy(&yaml.finish()).into_owned()
+}
+
+#[test]
+fn documents() {
+    check("a: &x 1\nb: *x\n---\n# c\n---\nc: *x\n");
+    check("# a\n--- # b\nc: &d [1]\n...\n--- |\n  e\n--- {}\n--- &d f\n...\n# g\n");
+    check("---\n--- a\n---\nb: <<\n<<: {c: 1}\n--- {a: 1, a: 2}\n--- [}\n");
 }
 
 #[test]

@@ -11,8 +11,10 @@ use ytterby_diag::{Cause, Diagnostic, Failure, FileId};
 use ytterby_starlark::Syntax;
 use ytterby_text::profile::{self, SpanKind};
 use ytterby_text::{Str, budget};
-use ytterby_yaml::{ReadOptions, Tree};
+use ytterby_yaml::write::YamlWriter;
+use ytterby_yaml::{ReadError, ReadOptions, Tree};
 
+use crate::early::{self, WrittenDocuments};
 use crate::input::{FileKind, InputFile};
 use crate::node::{self, DocumentSet};
 use crate::run::Run;
@@ -123,6 +125,8 @@ pub(crate) struct File {
     run: Cell<u64>,
     trees: RefCell<[Option<Parsed>; 2]>,
     templates: RefCell<Vec<(TemplateKey, Rc<Template>, u64)>>,
+    /// The text of plain YAML that was written early.
+    written: RefCell<Option<Vec<u8>>>,
     /// The documents of plain YAML, and the tree they come from.
     documents: RefCell<Option<(Arc<Tree>, DocumentSet)>>,
     /// Whether documents carry one of several annotations, and the tree that tells.
@@ -148,6 +152,7 @@ impl File {
             run: Cell::default(),
             trees: RefCell::default(),
             templates: RefCell::default(),
+            written: RefCell::default(),
             documents: RefCell::default(),
             annotated: RefCell::default(),
         }
@@ -184,14 +189,7 @@ impl File {
             self.trees.take();
         }
         let parse = || {
-            let (file, bytes) = self.source(run)?;
-            run.debug(|| format!("## parse {} ({} bytes)\n", self.path(), bytes.len()));
-            let _span = profile::span(SpanKind::Parse, || Str::from(self.path()));
-            let options = ReadOptions { strict, comments: self.has_code(), ..run.read_options() };
-            let tree = ytterby_yaml::parse_shared(&bytes, file, &options).map_err(|error| {
-                let failure = Failure::from(Diagnostic::from(error));
-                failure.doing(format!("Unmarshaling YAML template '{}'", self.input().described(run.ytt_minor())))
-            })?;
+            let tree = self.read(run, strict, ytterby_yaml::parse_shared)?;
             slips::warn_about_boolean_keys(&tree, run);
             slips::warn_about_braces(&tree, run);
             slips::warn_about_code_in_strings(&tree, run);
@@ -199,6 +197,44 @@ impl File {
         };
         let find = || self.shared.tree(run, strict, parse).tell(run);
         self.trees.borrow_mut()[usize::from(strict)].get_or_insert_with(find).clone()
+    }
+
+    /// Reads its YAML.
+    fn read<T>(
+        &self,
+        run: &Run,
+        strict: bool,
+        read: impl FnOnce(&Str, FileId, &ReadOptions) -> Result<T, ReadError>,
+    ) -> Result<T, Failure> {
+        let (file, bytes) = self.source(run)?;
+        run.debug(|| format!("## parse {} ({} bytes)\n", self.path(), bytes.len()));
+        let _span = profile::span(SpanKind::Parse, || Str::from(self.path()));
+        let options = ReadOptions { strict, comments: self.has_code(), ..run.read_options() };
+        read(&bytes, file, &options).map_err(|error| {
+            let failure = Failure::from(Diagnostic::from(error));
+            failure.doing(format!("Unmarshaling YAML template '{}'", self.input().described(run.ytt_minor())))
+        })
+    }
+
+    /// Whether it is plain YAML at first sight.
+    pub fn is_surely_plain(&self, run: &Run) -> Result<bool, Failure> {
+        Ok(!self.has_code() || early::is_surely_plain(&self.source(run)?.1))
+    }
+
+    /// Reads plain YAML and writes its documents.
+    pub fn write(&self, run: &Run, strict: bool) -> Result<(), Failure> {
+        if self.written.borrow().is_none() {
+            let mut yaml = YamlWriter::new();
+            self.read(run, strict, |text, file, options| ytterby_yaml::rewrite(text, file, options, &mut yaml))?;
+            *self.written.borrow_mut() = Some(yaml.finish());
+        }
+        Ok(())
+    }
+
+    /// The documents of plain YAML as text, once.
+    pub fn written(&self, run: &Run, strict: bool) -> Result<WrittenDocuments, Failure> {
+        self.write(run, strict)?;
+        Ok(Ok(self.written.take().unwrap_or_default()))
     }
 
     /// The documents of plain YAML as nodes; consecutive runs share them.

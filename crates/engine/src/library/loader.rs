@@ -15,12 +15,13 @@ use ytterby_text::profile::{self, SpanKind};
 use super::FileDocuments;
 use super::file::File;
 use super::tree::{FileInLibrary, Library};
+use crate::early::WrittenDocuments;
 use crate::input::FileKind;
 use crate::node::{self, FragmentData, Node, SharedLists};
 use crate::record::Record;
 use crate::run::Run;
 use crate::stdlib;
-use crate::template::{self, Built, Evaluation, KeyOverrides, Template, TemplateOps, UnknownComments};
+use crate::template::{self, Becomes, Built, Evaluation, KeyOverrides, Template, TemplateOps, UnknownComments};
 
 /// Options that a library can set separately.
 #[derive(Clone, Copy, Debug)]
@@ -123,11 +124,45 @@ impl Loader {
         base: &BaseDirectories,
         file: &Rc<File>,
     ) -> Result<FileDocuments, Failure> {
+        let Some(built) = self.built(eval, base, file, Becomes::Nodes)? else {
+            return Ok(FileDocuments::Plain(file.tree(&self.run, self.options.strict)?));
+        };
+        match built {
+            Built::Yaml(FragmentData::Documents(docs)) => Ok(FileDocuments::Nodes(Rc::unwrap_or_clone(docs))),
+            _ => Err(no_documents(file)),
+        }
+    }
+
+    /// The documents of a YAML file, written as soon as they are complete.
+    pub fn written_yaml(
+        self: &Rc<Loader>,
+        eval: &mut Eval,
+        base: &BaseDirectories,
+        file: &Rc<File>,
+    ) -> Result<WrittenDocuments, Failure> {
+        if file.is_surely_plain(&self.run)? {
+            return file.written(&self.run, self.options.strict);
+        }
+        match self.built(eval, base, file, Becomes::Text)? {
+            Some(Built::Written(docs)) => Ok(docs),
+            Some(_) => Err(no_documents(file)),
+            None => file.written(&self.run, self.options.strict),
+        }
+    }
+
+    /// What the template of a YAML file builds; `None` for plain YAML.
+    fn built(
+        self: &Rc<Loader>,
+        eval: &mut Eval,
+        base: &BaseDirectories,
+        file: &Rc<File>,
+        becomes: Becomes,
+    ) -> Result<Option<Built>, Failure> {
         let run = &self.run;
         let Some(template) = file.yaml_template(run, self.options.strict, self.options.unknown_comments)? else {
-            return Ok(FileDocuments::Plain(file.tree(run, self.options.strict)?));
+            return Ok(None);
         };
-        let outcome = self.evaluate(eval, base, file, &template, "")?;
+        let outcome = self.evaluate(eval, base, file, &template, "", becomes)?;
         if base.root.is_root() {
             // Documents of other libraries may be meant for `overlay.apply()`.
             for (ann, pos) in outcome.idle_overlays {
@@ -137,13 +172,7 @@ impl Loader {
                 run.warn_of_annotation(Id::ANNOTATION_MISPLACED, pos, text);
             }
         }
-        match outcome.built {
-            Some(Built::Yaml(FragmentData::Documents(docs))) => Ok(FileDocuments::Nodes(Rc::unwrap_or_clone(docs))),
-            _ => {
-                let text = format!("Expected template '{}' to render a document set", file.path());
-                Err(Failure::new(Id::CODE_TEMPLATE, text))
-            }
-        }
+        outcome.built.map_or_else(|| Err(no_documents(file)), |built| Ok(Some(built)))
     }
 
     /// The text of a text file.
@@ -152,7 +181,7 @@ impl Loader {
             Ok(template) => template,
             Err(bytes) => return Ok(bytes),
         };
-        match self.evaluate(eval, base, file, &template, "Evaluating text template")?.built {
+        match self.evaluate(eval, base, file, &template, "Evaluating text template", Becomes::Nodes)?.built {
             Some(Built::Text(text)) => Ok(text),
             _ => Ok(Str::EMPTY),
         }
@@ -194,7 +223,7 @@ impl Loader {
         let (changes, uses) = (self.shared_lists.changes(), self.uses_of_data.get());
         self.loading.borrow_mut().push(file.clone());
         self.is_loading.borrow_mut().insert(key);
-        let result = self.evaluate(eval, base, file, &template, prefix);
+        let result = self.evaluate(eval, base, file, &template, prefix, Becomes::Nodes);
         self.loading.borrow_mut().pop();
         self.is_loading.borrow_mut().remove(&key);
         let exports = result?.exports;
@@ -222,6 +251,7 @@ impl Loader {
         file: &Rc<File>,
         template: &Template,
         doing: &'static str,
+        becomes: Becomes,
     ) -> Result<Evaluation, Failure> {
         self.run.debug(|| format!("## evaluate {}\n", file.path()));
         let _span = profile::span(SpanKind::Evaluate, || Str::from(file.path()));
@@ -231,7 +261,7 @@ impl Loader {
         let mut inner = eval.sibling();
         inner.set_data(self.run.clone());
         inner.set_load(move |eval, module, _from| load(eval, module, &context));
-        template.run(&mut inner, &ops).map_err(|error| {
+        template.run(&mut inner, &ops, becomes).map_err(|error| {
             let is_foreign = |pos: Pos| !self.owns(pos.file);
             let failure = Failure::of_code(template::problem_of_error(&self.run, error, &is_foreign));
             if doing.is_empty() { failure } else { failure.doing(doing) }
@@ -242,6 +272,10 @@ impl Loader {
     fn owns(&self, file: FileId) -> bool {
         self.run.sources.get(file).is_some_and(|source| self.own.borrow().contains(source.name()))
     }
+}
+
+fn no_documents(file: &File) -> Failure {
+    Failure::new(Id::CODE_TEMPLATE, format!("Expected template '{}' to render a document set", file.path()))
 }
 
 /// `load("module", …)` in the file of `context`.

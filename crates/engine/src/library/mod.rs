@@ -26,6 +26,7 @@ pub(crate) use start::{library_of, library_run, root};
 pub(crate) use tree::{FileInLibrary, Library};
 
 use crate::annotation::Ann;
+use crate::early::WrittenDocuments;
 use crate::input::FileKind;
 use crate::node::{self, Annotated, DocumentSet};
 use crate::overlay;
@@ -49,6 +50,8 @@ pub(crate) struct LibraryRun {
 pub(crate) struct Evaluated {
     /// Documents by file, in the order in which the files were given.
     pub documents: Vec<(FileInLibrary, FileDocuments)>,
+    /// The same as text, if this run writes documents early ([`crate::early`]): there are no `documents` then.
+    pub written: Vec<(FileInLibrary, WrittenDocuments)>,
     /// Texts by path.
     pub texts: Vec<(String, Str)>,
     /// Exports of library files, by path.
@@ -126,6 +129,15 @@ impl LibraryRun {
         if file.input().kind() != FileKind::Yaml || !file.input().is_template() {
             return Ok(false);
         }
+        if self.writes_early() && file.is_surely_plain(&self.run)? {
+            // Problems in its YAML come before those in the code of any file.
+            if file.input().is_for_output() {
+                file.write(&self.run, self.options.strict)?;
+            } else {
+                file.tree(&self.run, self.options.strict)?;
+            }
+            return Ok(false);
+        }
         let tree = file.tree(&self.run, self.options.strict)?;
         file.annotated(&self.run, &tree, names, || template::documents_annotated(&tree, names))
     }
@@ -147,6 +159,11 @@ impl LibraryRun {
         file: &FileInLibrary,
     ) -> Result<DocumentSet, Failure> {
         Ok(loader.yaml(eval, &self.base(file), &file.file)?.into_nodes())
+    }
+
+    /// Whether its documents are written as soon as they are complete.
+    fn writes_early(&self) -> bool {
+        self.library.is_root() && self.run.writes_early.get()
     }
 
     /// Applies the overlays of the library to its documents.
@@ -182,6 +199,10 @@ impl LibraryRun {
             let base = self.base(&file);
             if input.is_for_output() && !used_up.contains(&Rc::as_ptr(&input_file)) {
                 match input.kind() {
+                    FileKind::Yaml if self.writes_early() => {
+                        let docs = loader.written_yaml(eval, &base, &input_file)?;
+                        evaluated.written.push((file, docs));
+                    }
                     FileKind::Yaml => {
                         let docs = loader.yaml(eval, &base, &input_file)?;
                         evaluated.documents.push((file, docs));
@@ -205,6 +226,7 @@ impl LibraryRun {
             }
         }
         evaluated.documents.sort_by_key(|(file, _)| file.file.order);
+        evaluated.written.sort_by_key(|(file, _)| file.file.order);
         Ok(evaluated)
     }
 }

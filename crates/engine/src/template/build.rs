@@ -18,6 +18,7 @@ use super::ops::Noop;
 use super::table::{NodeNumber, NodeTable, SourceValue, TemplateNode, TemplateNodeKind};
 use super::whole_text::WholeText;
 use crate::annotation::{Ann, Annotation};
+use crate::early::{DocumentWriter, WrittenDocuments};
 use crate::node::{self, Annotated, Document, FragmentData, Meta, Node, Scalar};
 use crate::record::Replaced;
 
@@ -32,7 +33,18 @@ pub(crate) enum Dialect {
 #[derive(Debug)]
 pub(crate) enum Built {
     Yaml(FragmentData),
+    /// Documents of a file, written early.
+    Written(WrittenDocuments),
     Text(Str),
+}
+
+/// What becomes of the documents of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Becomes {
+    /// They are kept.
+    Nodes,
+    /// They are written early ([`crate::early`]).
+    Text,
 }
 
 /// Whether a map key may be overridden.
@@ -51,6 +63,8 @@ pub(crate) struct ResultBuilder {
     open: Vec<Open>,
     /// The text of a text context.
     text: WholeText,
+    /// Writes complete documents, if they are not kept.
+    written: Option<Box<DocumentWriter>>,
     /// Annotations of nodes that have not started yet.
     annotations: Vec<(NodeNumber, Annotation)>,
     /// Keys of map items that have not started yet.
@@ -70,11 +84,17 @@ impl ResultBuilder {
             overrides,
             open: Vec::new(),
             text: WholeText::default(),
+            written: None,
             annotations: Vec::new(),
             keys: Vec::new(),
             overlay: None,
             idle_overlays: Vec::new(),
         }
+    }
+
+    /// Writes documents when they are complete instead of keeping them.
+    pub fn written_early(self) -> ResultBuilder {
+        ResultBuilder { written: Some(Box::default()), ..self }
     }
 
     /// Stores an annotation for the node that is started under `tag`. The last one with a name
@@ -223,6 +243,9 @@ impl ResultBuilder {
             self.close()?;
         }
         self.close_item()?;
+        if let Some(written) = self.written {
+            return Ok((Built::Written(written.finish()), self.idle_overlays));
+        }
         let built = match self.open.pop().map(|open| open.node) {
             None => Built::Yaml(FragmentData::Node(Node::NULL)),
             Some(Building::DocumentSet(docs, _)) => Built::Yaml(FragmentData::Documents(Rc::new(docs))),
@@ -305,7 +328,11 @@ impl ResultBuilder {
         {
             self.idle_overlays.push(overlay);
         }
-        open.close_item()
+        open.close_item()?;
+        if let (Some(written), Building::DocumentSet(docs, _)) = (&mut self.written, &mut open.node) {
+            docs.items.drain(..).for_each(|doc| written.add(&doc));
+        }
+        Ok(())
     }
 }
 

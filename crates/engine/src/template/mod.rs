@@ -26,7 +26,7 @@ use ytterby_starlark::{Eval, Exports, LinkedProgram, Ops, Program, ProgramPiece,
 use ytterby_text::Str;
 use ytterby_yaml::Tree;
 
-pub(crate) use build::{Built, KeyOverrides};
+pub(crate) use build::{Becomes, Built, KeyOverrides};
 pub(crate) use comment::{UnknownComments, documents_annotated};
 pub(crate) use ops::TemplateOps;
 pub(crate) use problem::{problem_of_error, problem_of_syntax};
@@ -34,7 +34,6 @@ pub(crate) use yaml::{annotates, has_templating, templating_of_document};
 
 use crate::annotation::Ann;
 use crate::run::Run;
-use build::Dialect;
 use table::{LinkedTable, NodeTable};
 use yaml::Arguments;
 
@@ -162,9 +161,14 @@ impl Template {
     }
 
     /// Evaluates the file.
-    pub fn run(&self, eval: &mut Eval, ops: &Rc<TemplateOps>) -> Result<Evaluation, ytterby_starlark::Error> {
+    pub fn run(
+        &self,
+        eval: &mut Eval,
+        ops: &Rc<TemplateOps>,
+        becomes: Becomes,
+    ) -> Result<Evaluation, ytterby_starlark::Error> {
         if self.language == Language::Yaml {
-            ops.begin(Dialect::Yaml);
+            ops.begin_file(becomes);
         }
         let exports = self.program.run(eval, ops.clone() as Rc<dyn Ops>, &Exports::default())?;
         let exports = without_private_names(exports);

@@ -10,7 +10,7 @@ use ytterby_diag::Pos;
 use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
 use ytterby_text::Str;
 
-use super::build::{Built, Dialect, KeyOverrides, ResultBuilder};
+use super::build::{Becomes, Built, Dialect, KeyOverrides, ResultBuilder};
 use super::program::GENERATED;
 use super::table::{Annotate, LinkedTable, Op};
 use crate::annotation::{Ann, Annotation, Level};
@@ -56,7 +56,20 @@ impl TemplateOps {
 
     /// Begins a context.
     pub fn begin(&self, dialect: Dialect) {
-        self.contexts.borrow_mut().push(ResultBuilder::new(dialect, self.overrides));
+        self.begin_with(ResultBuilder::new(dialect, self.overrides));
+    }
+
+    /// Begins the context of a YAML file.
+    pub fn begin_file(&self, becomes: Becomes) {
+        let context = ResultBuilder::new(Dialect::Yaml, self.overrides);
+        self.begin_with(match becomes {
+            Becomes::Nodes => context,
+            Becomes::Text => context.written_early(),
+        });
+    }
+
+    fn begin_with(&self, context: ResultBuilder) {
+        self.contexts.borrow_mut().push(context);
         self.open.begin(self.contexts.clone());
     }
 
@@ -93,6 +106,7 @@ impl TemplateOps {
         match self.end()? {
             Built::Text(text) => Ok(text),
             Built::Yaml(data) => Err(format!("expected a text, but was {}", data.name())),
+            Built::Written(_) => Err("expected a text, but was document set".into()),
         }
     }
 
@@ -192,6 +206,8 @@ impl Ops for TemplateOps {
             (Some(value), _) => value,
             (None, Built::Yaml(data)) => Value::host(Fragment::from(data)),
             (None, Built::Text(text)) => Value::Str(text),
+            // Only files are written early.
+            (None, Built::Written(_)) => Value::None,
         })
     }
 }

@@ -24,7 +24,8 @@ use parser::Quick;
 use ytterby_diag::FileId;
 use ytterby_text::Str;
 
-use crate::Tree;
+use crate::write::write_tree;
+use crate::{Sink, Tree};
 
 /// Maximum nesting of collections.
 pub const MAX_DEPTH: usize = 10_000;
@@ -77,18 +78,36 @@ type Failure = Box<ReadError>;
 /// ```
 pub fn parse(text: &[u8], file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
     let shape = valid::check(text, file)?;
-    parser::read(text, None, file, options, shape, Quick::Yes).map_err(|failure| *failure)
+    parser::read(text, None, file, options, shape, Quick::Yes, None).map_err(|failure| *failure)
 }
 
 /// Like [`parse`]; long scalars share the bytes of the text instead of copying them.
 pub fn parse_shared(text: &Str, file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
     let shape = valid::check(text, file)?;
-    parser::read(text, Some(text), file, options, shape, Quick::Yes).map_err(|failure| *failure)
+    parser::read(text, Some(text), file, options, shape, Quick::Yes, None).map_err(|failure| *failure)
 }
 
 /// Reads a file without the fast paths; tests compare [`parse`] with it.
 #[doc(hidden)]
 pub fn parse_slowly(text: &[u8], file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
     let shape = valid::check(text, file)?;
-    parser::read(text, None, file, options, shape, Quick::No).map_err(|failure| *failure)
+    parser::read(text, None, file, options, shape, Quick::No, None).map_err(|failure| *failure)
+}
+
+/// Reads a file and writes its documents as [`write_tree`] does, with one document in memory at a time. Documents before an
+/// error are written.
+///
+/// ```
+/// use ytterby_diag::FileId;
+/// use ytterby_yaml::{ReadOptions, rewrite, write::YamlWriter};
+/// let mut yaml = YamlWriter::new();
+/// rewrite(&"{a: 1}\n--- # empty\n--- [2]".into(), FileId(0), &ReadOptions::default(), &mut yaml).unwrap();
+/// assert_eq!(yaml.finish(), b"a: 1\n---\n- 2\n");
+/// ```
+pub fn rewrite(text: &Str, file: FileId, options: &ReadOptions, sink: &mut impl Sink) -> Result<(), ReadError> {
+    let shape = valid::check(text, file)?;
+    let options = ReadOptions { comments: false, ..*options };
+    let mut write = |tree: &Tree| write_tree(tree, sink);
+    let read = parser::read(text, Some(text), file, &options, shape, Quick::Yes, Some(&mut write));
+    read.map(drop).map_err(|failure| *failure)
 }

@@ -59,6 +59,8 @@ pub(super) struct Parser<'a> {
     pub(super) long_string: Option<(usize, usize)>,
     /// Where lines begin; computed only if collections are keys.
     pub(super) line_starts: OnceCell<Vec<usize>>,
+    /// Receives each document, which is then forgotten; `None` keeps them.
+    each: Option<&'a mut dyn FnMut(&Tree)>,
     /// A limit was reached.
     is_stopped: bool,
 }
@@ -141,13 +143,14 @@ pub(super) enum Quick {
     No,
 }
 
-pub(super) fn read(
-    text: &[u8],
-    shared: Option<&Str>,
+pub(super) fn read<'a>(
+    text: &'a [u8],
+    shared: Option<&'a Str>,
     file: FileId,
     options: &ReadOptions,
     shape: TextProperties,
     quick: Quick,
+    each: Option<&'a mut dyn FnMut(&Tree)>,
 ) -> Result<Tree, Failure> {
     if text.len() > LONG && budget::text(4 * text.len()).is_err() {
         return Err(Box::new(ReadError::new(STOPPED.to_owned(), Span::new(file, 0, 0))));
@@ -186,6 +189,7 @@ pub(super) fn read(
         content_end: 0,
         long_string: None,
         line_starts: OnceCell::new(),
+        each,
         is_stopped: false,
     };
     match parser.documents() {
@@ -285,6 +289,10 @@ impl<'a> Parser<'a> {
             return Err(self.scan_problem(Ahead::Yes).unwrap_or(error));
         }
         self.tree.documents.push(Document { pos, value, injected: false, comments });
+        if let Some(each) = &mut self.each {
+            each(&self.tree);
+            self.tree.clear();
+        }
         Ok(())
     }
 

@@ -138,6 +138,28 @@ impl YamlWriter {
         self.written |= value.written;
     }
 
+    /// Adds the documents that another writer wrote.
+    ///
+    /// ```
+    /// use ytterby_yaml::{Scalar, Sink, write::YamlWriter};
+    /// let mut yaml = YamlWriter::new();
+    /// yaml.document();
+    /// yaml.scalar(&Scalar::from("a"));
+    /// yaml.add_documents(b"b\n---\nc\n".to_vec());
+    /// assert_eq!(yaml.finish(), b"a\n---\nb\n---\nc\n");
+    /// ```
+    pub fn add_documents(&mut self, text: Vec<u8>) {
+        if text.is_empty() {
+            return;
+        }
+        self.document();
+        if self.out.is_empty() {
+            self.out = text;
+        } else {
+            self.out.extend_from_slice(&text);
+        }
+    }
+
     #[inline]
     fn end_line(&mut self) {
         if self.line != LineContent::Empty {

@@ -1,0 +1,71 @@
+//! Documents that are written as soon as they are complete, instead of being kept for later stages.
+//!
+//! Getting memory from the system takes a third of the time of a run with much output. If no overlay, rule or report will
+//! look at the documents again, a document is written when the next one begins, and its memory is used again.
+
+use memchr::memmem;
+use ytterby_text::Str;
+use ytterby_yaml::Sink;
+use ytterby_yaml::write::YamlWriter;
+
+use crate::api::Options;
+use crate::input::{FileKind, InputFile};
+use crate::node::Document;
+use crate::output;
+use crate::output_types::{Format, Offer};
+
+/// Whether documents of this run can be written early. If in doubt, they are not.
+pub(crate) fn is_possible(options: &Options, offer: Offer, files: &[InputFile]) -> bool {
+    let is_plain_run = options.is_last_run
+        && options.inspect.is_none()
+        && options.output_check.is_none()
+        && options.overlay_record.is_none()
+        && options.coverage.is_none()
+        && !options.source_map
+        && !options.look_for_slips;
+    is_plain_run
+        && options.output_types.format(offer).is_ok_and(|format| format == Format::Yaml)
+        && files.iter().filter(|file| file.kind() == FileKind::Yaml).all(|file| {
+            // Who reads a file later reports why it cannot be read.
+            file.content.read().is_ok_and(|text| is_surely_plain(&text) || !mentions_later_stages(&text))
+        })
+}
+
+/// Whether a file cannot be a template, whatever its comments say.
+pub(crate) fn is_surely_plain(text: &Str) -> bool {
+    memmem::find(text, b"#@").is_none()
+}
+
+/// Whether annotations of the file can have an effect on complete documents.
+fn mentions_later_stages(text: &Str) -> bool {
+    [&b"overlay/match"[..], b"assert/validate"].into_iter().any(|name| memmem::find(text, name).is_some())
+}
+
+/// The text of the documents of one file, without empty ones, or why one of them cannot be written.
+pub(crate) type WrittenDocuments = Result<Vec<u8>, String>;
+
+/// Writes the documents of one file.
+#[derive(Default)]
+pub(crate) struct DocumentWriter {
+    yaml: YamlWriter,
+    problem: Option<String>,
+}
+
+impl DocumentWriter {
+    /// Writes a document. A problem is kept for the end: problems in the code after it come first.
+    pub fn add(&mut self, doc: &Document) {
+        if doc.is_empty() || self.problem.is_some() {
+            return;
+        }
+        self.yaml.document();
+        self.problem = output::write_node(&mut self.yaml, &doc.value).err();
+    }
+
+    /// What was written.
+    pub fn finish(self) -> WrittenDocuments {
+        match self.problem {
+            Some(problem) => Err(problem),
+            None => Ok(self.yaml.finish()),
+        }
+    }
+}
