@@ -1,7 +1,8 @@
 //! Documents that are written as soon as they are complete, instead of being kept for later stages.
 //!
 //! Getting memory from the system takes a third of the time of a run with much output. If no overlay, rule or report will
-//! look at the documents again, a document is written when the next one begins, and its memory is used again.
+//! look at the documents again, plain YAML is written document by document, and a template writes each item when it
+//! begins. A template that replaces or overrides items ([`changes_items`]) writes each document when it is complete.
 
 use memchr::memmem;
 use ytterby_text::Str;
@@ -38,7 +39,16 @@ pub(crate) fn is_surely_plain(text: &Str) -> bool {
 
 /// Whether annotations of the file can have an effect on complete documents.
 fn mentions_later_stages(text: &Str) -> bool {
-    [&b"overlay/match"[..], b"assert/validate"].into_iter().any(|name| memmem::find(text, name).is_some())
+    mentions(text, &[b"overlay/match", b"assert/validate"])
+}
+
+/// Whether the file can replace or override items that it has begun.
+pub(crate) fn changes_items(text: &Str) -> bool {
+    mentions(text, &[b"@ytt:template", b"yaml/map-key-override"])
+}
+
+fn mentions(text: &Str, names: &[&[u8]]) -> bool {
+    names.iter().any(|name| memmem::find(text, name).is_some())
 }
 
 /// The text of the documents of one file, without empty ones, or why one of them cannot be written.

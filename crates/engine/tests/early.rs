@@ -26,11 +26,16 @@ fn rendered(files: &[(&str, &str)], options: &Options) -> String {
     }
 }
 
+/// The options of the last run of a process.
+fn last() -> Options {
+    Options { is_last_run: true, ..Options::default() }
+}
+
 #[track_caller]
 fn check(files: &[(&str, &str)], expected: &str) {
     for target in [OutputForm::Documents, OutputForm::Files] {
         let kept = rendered(files, &Options { target, ..Options::default() });
-        let early = rendered(files, &Options { target, is_last_run: true, ..Options::default() });
+        let early = rendered(files, &Options { target, ..last() });
         assert_eq!(early, kept);
         if target == OutputForm::Documents {
             assert!(early.contains(expected), "{early}");
@@ -72,6 +77,85 @@ end: here
   #@ end
 ";
     check(&[("a.yml", template)], "---\nfirst: 1\n---\nsecond: 2\n---\n1\n---\n{}\n---\n[]\n---\na: 1\n---\nend: here\n");
+}
+
+/// Items are written when they begin, although what follows decides about them: whether a collection is empty, whether an
+/// item has a value.
+#[test]
+fn items() {
+    let template = "\
+#@ def none():
+#@ end
+#@ def part(i):
+m: #@ i
+deep:
+- - #@ i
+  - x: z
+#@ end
+none:
+  #@ if False:
+  a: 1
+  #@ end
+empty:
+  #@ for i in []:
+  - 1
+  #@ end
+absent:
+null: ~
+fragment: #@ part(1)
+list:
+  #@ for i in range(2):
+  - #@ part(i)
+  - - #@ i
+    -
+    - a:
+      b: #@ {}
+      #@ if i == 1:
+      c: []
+      #@ end
+  #@ end
+#@yaml/text-templated-strings
+text:
+  key-(@= str(1) @): (@= \"x\" * 3 @) y
+code: #@ {\"a\": [1, {\"b\": None}], \"c\": \"on\"}
+block: |
+  one
+  two
+#@ for name in [\"p\", \"q\"]:
+#@yaml/text-templated-strings
+(@= name @):
+  of: #@ name
+#@ end
+---
+#@ for i in range(3):
+- #@ i
+- a: 1
+  #@ if i > 0:
+  b:
+    #@ if i > 1:
+    - c
+    #@ end
+  #@ end
+#@ end
+---
+#@ if False:
+a: 1
+#@ end
+--- #@ [1, [2]]
+--- #@ \"text\"
+--- |
+  a block
+--- #@ None
+--- [1, {a: b}]
+";
+    check(&[("a.yml", template)], "none: {}\nempty: []\nabsent: null\nnull: null\nfragment:\n  m: 1\n");
+    check(&[("a.yml", template)], "---\n- 1\n- - 2\n---\ntext\n---\n|\n  a block\n---\n- 1\n- a: b\n");
+    check(&[("a.yml", "#@ for i in range(2):\na: #@ i\n#@ end\n")], "expected key 'a' to not be specified again");
+    check(&[("a.yml", "#@ for i in range(2):\n#@yaml/map-key-override\na: #@ i\nb: 1\n#@ end\n")], "specified again");
+    check(&[("a.yml", "a: 1\n#@yaml/map-key-override\na: #@ 2\n")], "a: 2\n");
+    let load = "#@ load(\"@ytt:\\x74emplate\", \"template\")\n";
+    let replaced = rendered(&[("a.yml", &format!("{load}a: 1\nb: #@ template.replace({{\"c\": 2}})\n"))], &last());
+    assert!(replaced.contains("load @ytt:template by this name"), "{replaced}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use ytterby_text::profile::{self, SpanKind};
 use super::FileDocuments;
 use super::file::File;
 use super::tree::{FileInLibrary, Library};
-use crate::early::WrittenDocuments;
+use crate::early::{self, WrittenDocuments};
 use crate::input::FileKind;
 use crate::node::{self, FragmentData, Node, SharedLists};
 use crate::record::Record;
@@ -143,7 +143,10 @@ impl Loader {
         if file.is_surely_plain(&self.run)? {
             return file.written(&self.run, self.options.strict);
         }
-        match self.built(eval, base, file, Becomes::Text)? {
+        let text = file.source(&self.run)?.1;
+        let may_change_items = self.options.key_overrides == KeyOverrides::Implicit || early::changes_items(&text);
+        let becomes = if may_change_items { Becomes::TextOfDocuments } else { Becomes::TextOfItems };
+        match self.built(eval, base, file, becomes)? {
             Some(Built::Written(docs)) => Ok(docs),
             Some(_) => Err(no_documents(file)),
             None => file.written(&self.run, self.options.strict),

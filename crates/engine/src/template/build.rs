@@ -13,6 +13,7 @@ use ytterby_diag::Pos;
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
+use super::item_writer::ItemWriter;
 use super::open::{Building, Open};
 use super::ops::Noop;
 use super::table::{NodeNumber, NodeTable, SourceValue, TemplateNode, TemplateNodeKind};
@@ -43,8 +44,10 @@ pub(crate) enum Built {
 pub(crate) enum Becomes {
     /// They are kept.
     Nodes,
-    /// They are written early ([`crate::early`]).
-    Text,
+    /// Each document is written when it is complete ([`crate::early`]).
+    TextOfDocuments,
+    /// Each item is written when it begins. Nothing may replace or override an item.
+    TextOfItems,
 }
 
 /// Whether a map key may be overridden.
@@ -64,7 +67,9 @@ pub(crate) struct ResultBuilder {
     /// The text of a text context.
     text: WholeText,
     /// Writes complete documents, if they are not kept.
-    written: Option<Box<DocumentWriter>>,
+    documents: Option<Box<DocumentWriter>>,
+    /// Writes items as they begin, if they are not kept.
+    items: Option<Box<ItemWriter>>,
     /// Annotations of nodes that have not started yet.
     annotations: Vec<(NodeNumber, Annotation)>,
     /// Keys of map items that have not started yet.
@@ -84,7 +89,8 @@ impl ResultBuilder {
             overrides,
             open: Vec::new(),
             text: WholeText::default(),
-            written: None,
+            documents: None,
+            items: None,
             annotations: Vec::new(),
             keys: Vec::new(),
             overlay: None,
@@ -92,9 +98,14 @@ impl ResultBuilder {
         }
     }
 
-    /// Writes documents when they are complete instead of keeping them.
-    pub fn written_early(self) -> ResultBuilder {
-        ResultBuilder { written: Some(Box::default()), ..self }
+    /// The context of a file.
+    pub fn of_file(overrides: KeyOverrides, becomes: Becomes) -> ResultBuilder {
+        let context = ResultBuilder::new(Dialect::Yaml, overrides);
+        match becomes {
+            Becomes::Nodes => context,
+            Becomes::TextOfDocuments => ResultBuilder { documents: Some(Box::default()), ..context },
+            Becomes::TextOfItems => ResultBuilder { items: Some(Box::default()), ..context },
+        }
     }
 
     /// Stores an annotation for the node that is started under `tag`. The last one with a name
@@ -165,7 +176,11 @@ impl ResultBuilder {
                 return Err(format!("{}; this is a {}", open.contents(), node.kind.name()));
             }
         }
-        self.open.push(Open::new(tag, &node.kind));
+        let open = Open::new(tag, &node.kind);
+        if let Some(items) = &mut self.items {
+            items.begin_collection(open.collection());
+        }
+        self.open.push(open);
         Ok(())
     }
 
@@ -185,31 +200,56 @@ impl ResultBuilder {
         }
         let given = if self.keys.is_empty() { None } else { self.take_key(tag) };
         let Some(open) = self.open.last_mut() else { return Ok(()) };
-        open.add_item(tag, node, given, meta, self.overrides)
+        open.add_item(tag, node, given, meta, self.overrides)?;
+        if let Some(items) = &mut self.items {
+            items.begin_item(open.key());
+        }
+        Ok(())
     }
 
     /// Sets the value of the innermost open node to one from the source.
     pub fn set_source_value(&mut self, value: Node) -> Result<()> {
         let has_constant = matches!(value, Node::Map(_) | Node::Array(_));
+        let written = self.write_value(&value);
         let open = self.innermost()?;
         open.add(value)?;
-        open.has_constant = has_constant;
+        match written {
+            Written::No => open.has_constant = has_constant,
+            Written::Yes => open.forget_value(),
+        }
         Ok(())
     }
 
     /// Sets the value of the innermost open node to the result of an expression.
     pub fn set_value(&mut self, value: &Value) -> Result<()> {
-        let open = self.innermost()?;
         match node::from_value(value)? {
-            FragmentData::Node(node) => open.set(node),
-            FragmentData::Documents(_) => Err(format!("{}; this is a document set", open.contents())),
+            FragmentData::Node(node) => {
+                let written = self.write_value(&node);
+                let open = self.innermost()?;
+                open.set(node)?;
+                if written == Written::Yes {
+                    open.forget_value();
+                }
+                Ok(())
+            }
+            FragmentData::Documents(_) => Err(format!("{}; this is a document set", self.innermost()?.contents())),
         }
+    }
+
+    /// Writes the value of the open item, if items are written.
+    fn write_value(&mut self, value: &Node) -> Written {
+        let Some(items) = &mut self.items else { return Written::No };
+        items.value(value);
+        Written::Yes
     }
 
     /// Replaces the innermost open node by the items of a value (`template.replace()`). In a part
     /// without code that is the last item, however deep: see
     /// `tests/cases/template/replace-after-finished-item`.
     pub fn replace(&mut self, value: &Value) -> Result<()> {
+        if self.items.is_some() {
+            return Err("a file that replaces nodes has to load @ytt:template by this name".into());
+        }
         let data = node::from_value(value)?;
         while let Some(open) = self.open.last_mut()
             && let Some(inner) = open.open_constant()?
@@ -243,14 +283,10 @@ impl ResultBuilder {
             self.close()?;
         }
         self.close_item()?;
-        if let Some(written) = self.written {
-            return Ok((Built::Written(written.finish()), self.idle_overlays));
-        }
-        let built = match self.open.pop().map(|open| open.node) {
-            None => Built::Yaml(FragmentData::Node(Node::NULL)),
-            Some(Building::DocumentSet(docs, _)) => Built::Yaml(FragmentData::Documents(Rc::new(docs))),
-            Some(Building::Map(map, _)) => Built::Yaml(FragmentData::Node(Node::map(map))),
-            Some(Building::Array(array, _)) => Built::Yaml(FragmentData::Node(Node::array(array))),
+        let built = match (self.open.pop().map(|open| open.node), self.documents, self.items) {
+            (Some(Building::DocumentSet(..)), Some(documents), _) => Built::Written(documents.finish()),
+            (Some(Building::DocumentSet(..)), _, Some(items)) => Built::Written(items.finish()),
+            (outermost, ..) => Built::Yaml(outermost.map_or(FragmentData::Node(Node::NULL), fragment_of)),
         };
         Ok((built, self.idle_overlays))
     }
@@ -304,6 +340,10 @@ impl ResultBuilder {
     fn close(&mut self) -> Result<()> {
         self.close_item()?;
         let (Some(closed), Some(parent)) = (self.open.pop(), self.open.last_mut()) else { return Ok(()) };
+        if let Some(items) = &mut self.items {
+            items.end_collection();
+            return Ok(());
+        }
         match closed.node {
             Building::Map(mut map, _) => {
                 map.shrink_if_wasteful();
@@ -329,11 +369,22 @@ impl ResultBuilder {
             self.idle_overlays.push(overlay);
         }
         open.close_item()?;
-        if let (Some(written), Building::DocumentSet(docs, _)) = (&mut self.written, &mut open.node) {
-            docs.items.drain(..).for_each(|doc| written.add(&doc));
+        if let (Some(documents), Building::DocumentSet(docs, _)) = (&mut self.documents, &mut open.node) {
+            docs.items.drain(..).for_each(|doc| documents.add(&doc));
+        }
+        if let Some(items) = &mut self.items {
+            items.end_item();
+            open.forget_items();
         }
         Ok(())
     }
+}
+
+/// Whether a value was written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Yes,
+    No,
 }
 
 /// The place of an open node.
@@ -342,6 +393,15 @@ struct OpenNode {
     index: usize,
     /// Whether it is the collection itself, not its open item.
     is_collection: bool,
+}
+
+/// A complete collection.
+fn fragment_of(collection: Building) -> FragmentData {
+    match collection {
+        Building::DocumentSet(docs, _) => FragmentData::Documents(Rc::new(docs)),
+        Building::Map(map, _) => FragmentData::Node(Node::map(map)),
+        Building::Array(array, _) => FragmentData::Node(Node::array(array)),
+    }
 }
 
 /// Whether overlay annotations have no effect in a document.

@@ -9,6 +9,7 @@ use ytterby_diag::Pos;
 use ytterby_text::{Str, budget};
 
 use super::build::{KeyOverrides, Result};
+use super::item_writer::Collection;
 use super::table::{NodeNumber, TemplateNode, TemplateNodeKind};
 use crate::annotation::Ann;
 use crate::node::{
@@ -172,6 +173,39 @@ impl Open {
             Building::DocumentSet(docs, replaced) => value(docs.items.last_mut(), replaced),
             Building::Map(map, replaced) => value(map.last_mut(), replaced),
             Building::Array(array, replaced) => value(array.items.last_mut(), replaced),
+        }
+    }
+
+    /// What the collection contains.
+    pub fn collection(&self) -> Collection {
+        match &self.node {
+            Building::DocumentSet(..) => Collection::Documents,
+            Building::Map(..) => Collection::Map,
+            Building::Array(..) => Collection::Array,
+        }
+    }
+
+    /// The key of the open item.
+    pub fn key(&self) -> Option<&Scalar> {
+        match &self.node {
+            Building::Map(map, _) => map.items().last().map(|item| &item.key),
+            Building::DocumentSet(..) | Building::Array(..) => None,
+        }
+    }
+
+    /// Forgets the value of the open item.
+    pub fn forget_value(&mut self) {
+        if let Some(value) = self.value_mut() {
+            *value = Node::NULL;
+        }
+    }
+
+    /// Forgets the items, except for the keys of maps, which must not come again.
+    pub fn forget_items(&mut self) {
+        match &mut self.node {
+            Building::DocumentSet(docs, _) => docs.items.clear(),
+            Building::Map(..) => {}
+            Building::Array(array, _) => array.items.clear(),
         }
     }
 

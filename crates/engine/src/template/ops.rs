@@ -61,11 +61,7 @@ impl TemplateOps {
 
     /// Begins the context of a YAML file.
     pub fn begin_file(&self, becomes: Becomes) {
-        let context = ResultBuilder::new(Dialect::Yaml, self.overrides);
-        self.begin_with(match becomes {
-            Becomes::Nodes => context,
-            Becomes::Text => context.written_early(),
-        });
+        self.begin_with(ResultBuilder::of_file(self.overrides, becomes));
     }
 
     fn begin_with(&self, context: ResultBuilder) {

@@ -46,6 +46,14 @@ pub struct WritePoint {
     follows: bool,
 }
 
+/// An earlier end of the text of a writer.
+#[derive(Clone, Copy, Debug)]
+pub struct WriterMark {
+    len: usize,
+    line: LineContent,
+    written: bool,
+}
+
 /// The text of a value, or of whole documents, that was written at some point, to be written again at equal ones.
 #[derive(Clone, Debug)]
 pub struct WrittenValue {
@@ -158,6 +166,32 @@ impl YamlWriter {
         } else {
             self.out.extend_from_slice(&text);
         }
+    }
+
+    /// The current end of the text, for [`YamlWriter::return_to`].
+    pub fn mark(&self) -> WriterMark {
+        WriterMark { len: self.out.len(), line: self.line, written: self.written }
+    }
+
+    /// Removes what was written since a mark, if all collections that began since then have ended.
+    ///
+    /// ```
+    /// use ytterby_yaml::{Scalar, Sink, write::YamlWriter};
+    /// let mut yaml = YamlWriter::new();
+    /// yaml.document();
+    /// yaml.begin_map(1);
+    /// yaml.key(&Scalar::from("a"));
+    /// let mark = yaml.mark();
+    /// yaml.scalar(&Scalar::Int(1));
+    /// yaml.return_to(mark);
+    /// yaml.scalar(&Scalar::Int(2));
+    /// yaml.end_map();
+    /// assert_eq!(yaml.finish(), b"a: 2\n");
+    /// ```
+    pub fn return_to(&mut self, mark: WriterMark) {
+        self.out.truncate(mark.len);
+        self.line = mark.line;
+        self.written = mark.written;
     }
 
     #[inline]
