@@ -11,8 +11,7 @@ use ytterby_yaml::write::YamlWriter;
 
 use crate::api::Options;
 use crate::input::{FileKind, InputFile};
-use crate::node::Document;
-use crate::output;
+use crate::node::{self, Document};
 use crate::output_types::{Format, Offer};
 
 /// Whether documents of this run can be written early. If in doubt, they are not.
@@ -68,7 +67,7 @@ impl DocumentWriter {
             return;
         }
         self.yaml.document();
-        self.problem = output::write_node(&mut self.yaml, &doc.value).err();
+        self.problem = node::write_node(&mut self.yaml, &doc.value).err();
     }
 
     /// What was written.

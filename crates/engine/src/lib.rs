@@ -42,13 +42,14 @@ mod early;
 mod export;
 pub mod facts;
 mod generate;
+mod host_check;
 pub mod input;
 mod level;
 mod library;
 mod limits;
 mod node;
 mod output;
-mod output_check;
+mod output_documents;
 mod output_source;
 mod output_types;
 mod overlay;
@@ -77,7 +78,7 @@ use deep::{deep, on_large_stack};
 pub use export::{Change, Changes, Impact, ImportFrom, ImportOptions, Imported, import_schema};
 pub use generate::{GenerateOptions, Generated, ValuesDocument, generate};
 pub use input::{Content, FileKind, InputFile};
-pub use output_check::{
+pub use output_documents::{
     OutputCheck, OutputContent, OutputDocuments, OutputEntries, OutputItems, OutputNode, OutputRef, OutputValue,
 };
 pub use output_types::{Format, OutputTypes, SchemaFormat};

@@ -12,8 +12,10 @@ use ytterby_yaml::{Sink, Tree};
 
 use crate::api::OutputFile;
 use crate::early::WrittenDocuments;
-use crate::library::{Evaluated, FileDocuments};
-use crate::node::{self, MAX_NODES, Node, Origin, Scalar};
+use crate::library::Evaluated;
+use crate::node::{
+    self, FileDocuments, MAX_NODES, Node, Origin, Scalar, count, count_several, write_below, write_node,
+};
 use crate::reuse::{Lookup, Reuse};
 use crate::run::Run;
 
@@ -201,29 +203,6 @@ fn write_positions(run: &Run, writer: &mut PosWriter, node: &Node, left: &mut u3
     Ok(())
 }
 
-/// Counts one node against the number that may still be written.
-#[inline]
-fn count(left: &mut u32) -> Result<(), String> {
-    match left.checked_sub(1) {
-        Some(less) => {
-            *left = less;
-            budget::work(1).map_err(|exceeded| exceeded.to_string())
-        }
-        None => Err(format!("a value of more than {MAX_NODES} nodes cannot be written")),
-    }
-}
-
-/// Like [`count`], for several nodes.
-fn count_several(left: &mut u32, nodes: u32) -> Result<(), String> {
-    match left.checked_sub(nodes) {
-        Some(less) => {
-            *left = less;
-            budget::work(nodes as usize).map_err(|exceeded| exceeded.to_string())
-        }
-        None => Err(format!("a value of more than {MAX_NODES} nodes cannot be written")),
-    }
-}
-
 /// The text of a value without positions inside: a scalar, or a value that code created.
 fn leaf(node: &Node) -> Result<Option<Vec<u8>>, String> {
     match node {
@@ -253,12 +232,6 @@ fn write<'a>(sink: &mut impl Sink, docs: impl IntoIterator<Item = &'a FileDocume
         }
     }
     Ok(())
-}
-
-/// Writes a value. The error is a message.
-pub(crate) fn write_node(sink: &mut impl Sink, node: &Node) -> Result<(), String> {
-    let mut left = MAX_NODES;
-    write_below(sink, node, &mut left)
 }
 
 /// Writes a value like [`write_below`], reusing the texts of nodes that earlier renders wrote.
@@ -309,32 +282,4 @@ fn write_shared_tree(writer: &mut YamlWriter, tree: &Arc<Tree>, reuse: &Reuse) {
             reuse.keep_tree((address, point), tree, writer, start);
         }
     }
-}
-
-fn write_below(sink: &mut impl Sink, node: &Node, left: &mut u32) -> Result<(), String> {
-    count(left)?;
-    match node {
-        Node::Scalar(scalar) => {
-            if let Scalar::Str(text) = scalar {
-                budget::memory(16).and_then(|()| budget::text(text.len())).map_err(|exceeded| exceeded.to_string())?;
-            }
-            sink.scalar(scalar);
-        }
-        Node::Map(map) => {
-            sink.begin_map(map.len());
-            for item in map.iter() {
-                sink.key(&item.key);
-                write_below(sink, &item.value, left)?;
-            }
-            sink.end_map();
-        }
-        Node::Array(array) => {
-            sink.begin_array(array.items.len());
-            for item in &array.items {
-                write_below(sink, &item.value, left)?;
-            }
-            sink.end_array();
-        }
-    }
-    Ok(())
 }

@@ -8,8 +8,7 @@ use ytterby_diag::{Failure, FileId, Id, Path, Pos, Source};
 use ytterby_yaml::ReadOptions;
 
 use crate::api::SourceLine;
-use crate::library::FileDocuments;
-use crate::node::{self, Document, Node, Scalar, key_text};
+use crate::node::{self, Document, FileDocuments, Node, Scalar, key_text};
 use crate::output;
 use crate::run::Run;
 

@@ -14,15 +14,13 @@ use crate::api::{Host, Inspect, Options, OutputForm, Rendered, Silent};
 use crate::causes::FindCauses;
 use crate::early;
 use crate::export::{self, Changes};
+use crate::host_check;
 use crate::input::InputFile;
 pub(crate) use crate::library::library_run;
-use crate::library::{
-    Evaluated, FileDocuments, FileInLibrary, Library, LibraryRun, PreparedLibrary, library_of, prepare_private,
-};
+use crate::library::{Evaluated, FileInLibrary, Library, LibraryRun, PreparedLibrary, library_of, prepare_private};
 use crate::limits;
-use crate::node::{Array, ArrayItem, Document, DocumentSet, Node};
+use crate::node::{Array, ArrayItem, Document, DocumentSet, FileDocuments, Node};
 use crate::output::{self, Written};
-use crate::output_check;
 use crate::output_source;
 use crate::output_types::{Format, Offer, SchemaFormat};
 use crate::provenance::causes::Causes;
@@ -135,7 +133,7 @@ fn finish(run: &Rc<Run>, root: &LibraryRun, eval: &mut Eval, prepared: PreparedL
     }
     if let Some((check, values)) = checked {
         let _span = phase("checks of the output");
-        output_check::check(run, check, &evaluated, &values, causes)?;
+        host_check::check(run, check, &evaluated, &values, causes)?;
     }
     look_for_slips(run, root, schema.as_deref(), &evaluated);
     Ok(evaluated)

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Maximum modules in a cycle.
-const MOST: usize = 6;
+const MOST: usize = 3;
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
@@ -61,7 +61,13 @@ fn circles_are_found() {
     assert_eq!(circle_of(&graph, "b").into_iter().collect::<Vec<_>>(), ["a", "b", "c"]);
     assert_eq!(circle_of(&graph, "d").len(), 1);
     let text = "use crate::{deep, node::{self, Map}};\nfn f() { crate::run::x(); }\n// crate::template\n";
-    let known = ["deep", "node", "run", "template", "x"].map(str::to_owned).into();
+    let modules = ["deep", "node", "run", "template", "x"].map(str::to_owned).into();
+    let known = names(
+        "mod x;\npub use node::{\n    Map, Node,\n};\nuse deep::deep;\npub use ytterby_diag as diag;\n",
+        &modules,
+    );
+    assert_eq!(known["Node"], "node");
+    assert!(!known.contains_key("diag"));
     assert_eq!(uses(text, &known).into_iter().collect::<Vec<_>>(), ["deep", "node", "run"]);
 }
 
@@ -96,14 +102,30 @@ fn graph(root: &Path) -> Graph {
         first.as_os_str().to_string_lossy().trim_end_matches(".rs").to_owned()
     };
     let modules: BTreeSet<String> = files.iter().map(|path| module_of(path)).filter(|name| name != "lib").collect();
+    let names = names(&fs::read_to_string(root.join("lib.rs")).unwrap(), &modules);
     let mut graph: Graph = modules.iter().map(|module| (module.clone(), BTreeSet::new())).collect();
     for path in &files {
         let module = module_of(path);
         let Some(edges) = graph.get_mut(&module).filter(|_| !is_test(path)) else { continue };
         let text = fs::read_to_string(path).unwrap();
-        edges.extend(uses(without_tests(&text), &modules).into_iter().filter(|other| *other != module));
+        let uses = uses(without_tests(&text), &names);
+        edges.extend(uses.into_iter().map(|name| names[&name].clone()).filter(|other| *other != module));
     }
     graph
+}
+
+/// The module of each name directly below `crate::`: modules, and what `lib.rs` exports from them.
+fn names(lib: &str, modules: &BTreeSet<String>) -> BTreeMap<String, String> {
+    let mut names: BTreeMap<String, String> = modules.iter().map(|name| (name.clone(), name.clone())).collect();
+    for item in lib.split(';') {
+        let Some((_, path)) = item.trim().rsplit_once("use ") else { continue };
+        let Some((module, exports)) = path.split_once("::").filter(|(module, _)| modules.contains(*module)) else {
+            continue;
+        };
+        let exports = exports.trim_matches(['{', '}']).split(',').map(str::trim).filter(|name| !name.is_empty());
+        names.extend(exports.map(|name| (name.to_owned(), module.to_owned())));
+    }
+    names
 }
 
 fn sources() -> PathBuf {
@@ -130,8 +152,8 @@ fn list(directory: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules that a source names after `crate::`.
-fn uses(text: &str, modules: &BTreeSet<String>) -> BTreeSet<String> {
+/// The names directly after `crate::` in a source.
+fn uses(text: &str, names: &BTreeMap<String, String>) -> BTreeSet<String> {
     let code: String = text.lines().map(|line| format!("{}\n", line.split("//").next().unwrap_or_default())).collect();
     let mut found = BTreeSet::new();
     for (at, start) in code.match_indices("crate::") {
@@ -162,6 +184,6 @@ fn uses(text: &str, modules: &BTreeSet<String>) -> BTreeSet<String> {
             }
         }
     }
-    found.retain(|name| modules.contains(name));
+    found.retain(|name| names.contains_key(name));
     found
 }

@@ -6,8 +6,7 @@ use ytterby_text::gojson::Html;
 use ytterby_yaml::write::{JsonOptions, JsonWriter};
 
 use super::model::{DocumentedField, model, must_be};
-use crate::node::Node;
-use crate::output::write_node;
+use crate::node::{Node, write_node};
 use crate::schema::Schema;
 use crate::validate::Detail;
 

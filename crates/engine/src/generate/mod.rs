@@ -24,8 +24,7 @@ use crate::export::json_text;
 use crate::input::InputFile;
 use crate::library::root;
 use crate::limits;
-use crate::node::Node;
-use crate::output;
+use crate::node::{self, Node};
 use crate::run::Run;
 use crate::schema::Slot;
 use crate::values::{self, Trial};
@@ -80,7 +79,7 @@ impl ValuesDocument {
     pub fn yaml(&self) -> Result<Vec<u8>, Failure> {
         let mut writer = ytterby_yaml::write::YamlWriter::new();
         ytterby_yaml::Sink::document(&mut writer);
-        output::write_node(&mut writer, &self.0).map_err(|why| Failure::new(Id::LIMIT_OUTPUT, why))?;
+        node::write_node(&mut writer, &self.0).map_err(|why| Failure::new(Id::LIMIT_OUTPUT, why))?;
         Ok(writer.finish())
     }
 

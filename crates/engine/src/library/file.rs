@@ -16,7 +16,7 @@ use ytterby_yaml::{ReadError, ReadOptions, Tree};
 
 use crate::early::{self, WrittenDocuments};
 use crate::input::{FileKind, InputFile};
-use crate::node::{self, DocumentSet};
+use crate::node::{self, DocumentSet, FileDocuments};
 use crate::run::Run;
 use crate::slips;
 use crate::template::{self, CompileError, CompiledTemplate, Template, UnknownComments};
@@ -237,15 +237,19 @@ impl File {
         Ok(Ok(self.written.take().unwrap_or_default()))
     }
 
-    /// The documents of plain YAML as nodes; consecutive runs share them.
-    pub fn plain_documents(&self, run: &Run, tree: &Arc<Tree>) -> DocumentSet {
+    /// Its documents as nodes; consecutive runs share those of plain YAML.
+    pub fn nodes(&self, run: &Run, docs: FileDocuments) -> DocumentSet {
+        let FileDocuments::Plain(tree) = docs else { return docs.into_nodes() };
         if !run.is_one_of_many {
-            return node::documents_from_tree(tree);
+            return node::documents_from_tree(&tree);
         }
         let mut kept = self.documents.borrow_mut();
         match &*kept {
-            Some((of, docs)) if Arc::ptr_eq(of, tree) => docs.clone(),
-            _ => kept.insert((tree.clone(), node::documents_from_tree(tree))).1.clone(),
+            Some((of, docs)) if Arc::ptr_eq(of, &tree) => docs.clone(),
+            _ => {
+                let docs = node::documents_from_tree(&tree);
+                kept.insert((tree, docs)).1.clone()
+            }
         }
     }
 

@@ -12,12 +12,11 @@ use ytterby_starlark::{Error, Eval, Exports, Value};
 use ytterby_text::Str;
 use ytterby_text::profile::{self, SpanKind};
 
-use super::FileDocuments;
 use super::file::File;
 use super::tree::{FileInLibrary, Library};
 use crate::early::{self, WrittenDocuments};
 use crate::input::FileKind;
-use crate::node::{self, FragmentData, Node, SharedLists};
+use crate::node::{self, FileDocuments, FragmentData, Node, SharedLists};
 use crate::record::Record;
 use crate::run::Run;
 use crate::stdlib;

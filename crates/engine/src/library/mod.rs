@@ -11,12 +11,10 @@ mod start;
 mod tree;
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use ytterby_diag::{Failure, Id};
 use ytterby_starlark::{Eval, Exports};
 use ytterby_text::Str;
-use ytterby_yaml::Tree;
 
 pub(crate) use file::{File, SharedFile};
 pub(crate) use loader::{BaseDirectories, Loader, LoaderOptions};
@@ -28,7 +26,7 @@ pub(crate) use tree::{FileInLibrary, Library};
 use crate::annotation::Ann;
 use crate::early::WrittenDocuments;
 use crate::input::FileKind;
-use crate::node::{self, Annotated, DocumentSet};
+use crate::node::{self, DocumentSet, FileDocuments};
 use crate::overlay;
 use crate::run::Run;
 use crate::template;
@@ -56,54 +54,6 @@ pub(crate) struct Evaluated {
     pub texts: Vec<(String, Str)>,
     /// Exports of library files, by path.
     pub exports: Vec<(String, Rc<Exports>)>,
-}
-
-/// The documents of one file.
-#[derive(Clone)]
-pub(crate) enum FileDocuments {
-    /// Plain YAML that nothing changes: written directly from the reader's tree, without creating
-    /// nodes.
-    Plain(Arc<Tree>),
-    Nodes(DocumentSet),
-}
-
-impl FileDocuments {
-    /// The documents as nodes.
-    pub fn into_nodes(self) -> DocumentSet {
-        match self {
-            FileDocuments::Plain(tree) => node::documents_from_tree(&tree),
-            FileDocuments::Nodes(docs) => docs,
-        }
-    }
-
-    /// The same for the documents of a file, which runs that use the same files share where it is plain.
-    pub fn into_nodes_of(self, file: &FileInLibrary, run: &Run) -> DocumentSet {
-        match self {
-            FileDocuments::Plain(tree) => file.file.plain_documents(run, &tree),
-            FileDocuments::Nodes(docs) => docs,
-        }
-    }
-
-    /// Drops empty documents; `None` if no others are left.
-    fn without_empty(self) -> Option<FileDocuments> {
-        match self {
-            FileDocuments::Plain(tree) => {
-                let has_content = tree.documents().iter().any(|doc| !node::is_empty(&tree, doc.value));
-                has_content.then_some(FileDocuments::Plain(tree))
-            }
-            FileDocuments::Nodes(mut docs) => {
-                docs.items.retain(|doc| !doc.is_empty());
-                (!docs.items.is_empty()).then_some(FileDocuments::Nodes(docs))
-            }
-        }
-    }
-
-    fn has_overlays(&self) -> bool {
-        match self {
-            FileDocuments::Plain(_) => false,
-            FileDocuments::Nodes(docs) => docs.items.iter().any(|doc| doc.has(Ann::OverlayMatch)),
-        }
-    }
 }
 
 impl LibraryRun {
@@ -175,7 +125,7 @@ impl LibraryRun {
             return Ok(evaluated);
         }
         let nodes = |(file, docs): (FileInLibrary, FileDocuments)| {
-            let docs = docs.into_nodes_of(&file, &self.run);
+            let docs = file.file.nodes(&self.run, docs);
             (file, docs)
         };
         let files = files.into_iter().map(nodes).collect();

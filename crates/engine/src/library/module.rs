@@ -11,9 +11,9 @@ use ytterby_starlark::{Args, Builtin, Error, Eval, Value};
 use ytterby_text::{Str, spelling};
 
 use super::stages::{PreparedLibrary, Waiting};
-use super::{BaseDirectories, Evaluated, FileDocuments, LibraryRun};
+use super::{BaseDirectories, Evaluated, LibraryRun};
 use crate::args::{self, fail};
-use crate::node::{self, Annotated, Document, DocumentSet, Fragment, Node};
+use crate::node::{self, Annotated, Document, DocumentSet, FileDocuments, Fragment, Node};
 use crate::record::{LibraryCall, Record};
 use crate::schema;
 use crate::stdlib::{self, Module};
@@ -176,7 +176,7 @@ impl Instance {
         let outcome = this.evaluated(eval)?;
         let run = &this.run.run;
         let documents = outcome.documents.into_iter();
-        let items: Vec<Document> = documents.flat_map(|(file, docs)| docs.into_nodes_of(&file, run).items).collect();
+        let items: Vec<Document> = documents.flat_map(|(file, docs)| file.file.nodes(run, docs).items).collect();
         Ok(Value::host(Fragment::from(DocumentSet { items })))
     }
 
@@ -254,7 +254,7 @@ impl Instance {
         let mut outcome = outcome?;
         let mut documents = Vec::new();
         for (file, docs) in &mut outcome.documents {
-            let nodes = docs.clone().into_nodes_of(file, &self.run.run);
+            let nodes = file.file.nodes(&self.run.run, docs.clone());
             documents.extend(nodes.items.iter().cloned());
             *docs = FileDocuments::Nodes(nodes);
         }

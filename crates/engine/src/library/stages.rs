@@ -6,9 +6,9 @@ use ytterby_diag::{Diagnostic, Failure, Id, Part, Pos, Text};
 use ytterby_starlark::Eval;
 use ytterby_text::profile::phase;
 
-use super::{Evaluated, FileDocuments, FileInLibrary, LibraryRun, Loader, module};
+use super::{Evaluated, FileInLibrary, LibraryRun, Loader, module};
 use crate::causes::FindCauses;
-use crate::node::{Document, DocumentSet, Map, Node};
+use crate::node::{Document, DocumentSet, FileDocuments, Map, Node};
 use crate::schema::Schema;
 use crate::validate::output;
 use crate::values::{self, DeclaredSchema, Envelope, FinalValues};

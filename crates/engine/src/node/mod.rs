@@ -9,10 +9,12 @@
 //! Nothing here knows the meaning of annotations.
 
 mod convert;
+mod documents;
 mod fragment;
 mod map;
 mod policy;
 mod structs;
+mod write;
 
 use std::rc::Rc;
 
@@ -25,10 +27,12 @@ pub(crate) use convert::{
     go_type_name, has_duplicate_keys, is_empty, key_text, map_with_position, node_from_value, scalar_from_value,
     scalar_to_value, to_plain_value, to_value, values_from_tree, with_position,
 };
+pub(crate) use documents::FileDocuments;
 pub(crate) use fragment::{Fragment, FragmentData};
 pub(crate) use map::{Map, hash};
 pub(crate) use policy::{MergePolicy, merge_plainly};
 pub(crate) use structs::{Object, Reads, SharedLists, Struct, values_of, watched_values_of};
+pub(crate) use write::{count, count_several, write_below, write_node};
 
 use crate::annotation::{Ann, Annotation};
 

@@ -13,7 +13,7 @@ use ytterby_diag::Sources;
 use crate::api::{Compat, Options};
 use crate::input::{self, Content, InputFile};
 use crate::library::SharedFile;
-use crate::output_check::OutputCheck;
+use crate::output_documents::OutputCheck;
 use crate::{Cancellation, Limits, Meter};
 
 pub use error::ProjectError;

@@ -9,7 +9,7 @@ use crate::api::OutputFile;
 use crate::library::Evaluated;
 use crate::node::{MAX_NODES, Scalar};
 use crate::output;
-use crate::output_check::{self, OutputNode, OutputValue};
+use crate::output_documents::{self, OutputNode, OutputValue};
 
 /// The result of a render: documents, text files, warnings. It stays on its thread; the results of [`Output::yaml`] and
 /// other methods can be sent anywhere.
@@ -95,7 +95,7 @@ impl Output {
         let mut budget = MAX_NODES;
         let mut documents = Vec::new();
         for (file, docs) in &self.evaluated.documents {
-            for root in output_check::nodes_of(docs, &mut budget) {
+            for root in output_documents::nodes_of(docs, &mut budget) {
                 documents.push(OutputDocument { file: file.path.clone(), root });
             }
         }

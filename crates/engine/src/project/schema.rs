@@ -6,7 +6,7 @@ use ytterby_diag::{Pos, Sources};
 
 use crate::export::model::{self, Model, When};
 use crate::node::Node;
-use crate::output_check::{self, OutputNode};
+use crate::output_documents::{self, OutputNode};
 use crate::schema::Schema;
 use crate::validate::{Described, Detail};
 
@@ -134,5 +134,5 @@ fn rule(rule: Described) -> FieldRule {
 }
 
 fn value(node: &Node) -> Option<OutputNode> {
-    output_check::node(node, Pos::UNKNOWN, &mut { crate::node::MAX_NODES })
+    output_documents::node(node, Pos::UNKNOWN, &mut { crate::node::MAX_NODES })
 }

@@ -259,7 +259,7 @@ impl Session {
         let evaluated = evaluated?;
         let texts = evaluated.texts;
         let documents = evaluated.documents.into_iter();
-        let documents = documents.flat_map(|(file, docs)| docs.into_nodes_of(&file, &self.run).items);
+        let documents = documents.flat_map(|(file, docs)| file.file.nodes(&self.run, docs).items);
         let documents = documents.filter(|doc| !doc.is_empty()).collect();
         let (histories, libraries, replaced) = record.as_ref().map(|record| record.take()).unwrap_or_default();
         Ok(Output {

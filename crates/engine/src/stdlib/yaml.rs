@@ -12,7 +12,6 @@ use super::Module;
 use crate::args::{one, one_string, string};
 use crate::deep;
 use crate::node::{self, FragmentData, Node, Scalar};
-use crate::output;
 
 /// The module.
 pub(super) fn module() -> Module {
@@ -31,7 +30,7 @@ pub(super) fn encoded(value: &Value) -> Result<Str, Error> {
             return Ok(());
         }
         writer.document();
-        output::write_node(&mut writer, node)
+        node::write_node(&mut writer, node)
     };
     match node::from_value(value).map_err(Error::new)? {
         FragmentData::Node(node) => write(&node)?,

@@ -9,8 +9,7 @@ use ytterby_yaml::write::{WriterMark, YamlWriter};
 use ytterby_yaml::{Scalar, Sink};
 
 use crate::early::WrittenDocuments;
-use crate::node::Node;
-use crate::output;
+use crate::node::{self, Node};
 
 /// A collection below more than this many others charges its indentation.
 const DEEP: usize = 32;
@@ -83,7 +82,7 @@ impl ItemWriter {
         if is_document {
             self.yaml.document();
         }
-        self.problem = output::write_node(&mut self.yaml, node).err();
+        self.problem = node::write_node(&mut self.yaml, node).err();
     }
 
     /// The open item of the innermost collection ends, if there is one.

@@ -14,7 +14,7 @@ use crate::api::{PlacedValue, ValueFromFile, ValuesFile};
 use crate::deep;
 use crate::input::FileKind;
 use crate::node::{self, Array, ArrayItem, Document, Map, MapItem, MergePolicy, Meta, Node, Scalar};
-use crate::output_check::{OutputNode, OutputValue};
+use crate::output_documents::{OutputNode, OutputValue};
 use crate::run::Run;
 use crate::slips;
 use crate::template;

@@ -17,8 +17,7 @@ use ytterby_yaml::write::YamlWriter;
 
 use super::markdown::json_text;
 use super::model::{DocumentedField, Model, When, model};
-use crate::node::{Node, Scalar};
-use crate::output::write_node;
+use crate::node::{Node, Scalar, write_node};
 use crate::schema::{Example, Remark, ScalarType, Schema, Type};
 use crate::validate::{Described, Detail};
 use ytterby_diag::REDACTED;

@@ -10,7 +10,6 @@ use ytterby_yaml::write::{JsonOptions, JsonWriter};
 use super::Module;
 use crate::args::{bool_keyword, indent, known_keywords, one, one_string, string};
 use crate::node;
-use crate::output;
 
 /// The module.
 pub(super) fn module() -> Module {
@@ -24,7 +23,7 @@ fn encode(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let indent = indent(&args)?;
     let html = if bool_keyword(&args, "escape_html", true)? { Html::Escape } else { Html::Keep };
     let mut writer = JsonWriter::new(JsonOptions { indent, html });
-    output::write_node(&mut writer, &node)?;
+    node::write_node(&mut writer, &node)?;
     Ok(Value::from(Str::from(writer.finish().map_err(Error::new)?)))
 }
 

@@ -1,21 +1,15 @@
-//! A check of output documents by the host, such as that of Kubernetes manifests.
+//! Output documents as programs see them: in place ([`OutputRef`]) or as trees of their own ([`OutputNode`]).
 //!
-//! The engine passes documents with the positions of their nodes, after overlays and rules, and
-//! adds to each finding the data values that its line reads. The host decides what to check. It
-//! reads the documents in place ([`OutputRef`]): copying those of cf-for-k8s cost as much as
-//! checking them.
+//! A check by the host ([`OutputCheck`]), such as that of Kubernetes manifests, reads documents in place: copying those of
+//! cf-for-k8s cost as much as checking them.
 
 use std::cell::Cell;
 use std::fmt;
 
-use ytterby_diag::{Cause, Diagnostic, Failure, Id, Label, Part, Path, Pos, Role, Severity, Text};
+use ytterby_diag::{Diagnostic, Pos};
 use ytterby_yaml::{NodeId, Scalar, Tree, View, has_duplicate_keys, last_wins};
 
-use crate::causes::{self, FindCauses};
-use crate::library::{Evaluated, FileDocuments};
-use crate::node::{self, Document, MAX_NODES, Node};
-use crate::run::Run;
-use crate::validate::values_read;
+use crate::node::{self, FileDocuments, MAX_NODES, Node};
 
 /// A check of all output documents of a run.
 pub trait OutputCheck: fmt::Debug + Send + Sync {
@@ -28,7 +22,7 @@ pub trait OutputCheck: fmt::Debug + Send + Sync {
 
 /// The output documents of a run, in order.
 pub struct OutputDocuments<'a> {
-    evaluated: &'a Evaluated,
+    files: Vec<&'a FileDocuments>,
     /// Nodes that may still be read. Shared nodes count each time: a few of them can contain each
     /// other many times.
     left: Cell<u32>,
@@ -40,10 +34,20 @@ impl fmt::Debug for OutputDocuments<'_> {
     }
 }
 
-impl OutputDocuments<'_> {
+impl<'a> OutputDocuments<'a> {
+    /// The documents of these files.
+    pub(crate) fn new(files: Vec<&'a FileDocuments>) -> OutputDocuments<'a> {
+        OutputDocuments { files, left: Cell::new(MAX_NODES) }
+    }
+
+    /// Whether more nodes were read than documents may have.
+    pub(crate) fn are_too_large(&self) -> bool {
+        self.left.get() == 0
+    }
+
     /// The documents.
     pub fn iter(&self) -> impl Iterator<Item = OutputRef<'_>> {
-        self.evaluated.documents.iter().flat_map(|(_, docs)| {
+        self.files.iter().flat_map(|docs| {
             let (plain, nodes) = match docs {
                 FileDocuments::Plain(tree) => (Some(tree), None),
                 FileDocuments::Nodes(set) => (None, Some(set)),
@@ -207,65 +211,6 @@ pub enum OutputValue {
     Array(Vec<OutputNode>),
     /// Keys and values in order.
     Map(Vec<(Scalar, OutputNode)>),
-}
-
-/// Runs the host's check; `values` are the data values that templates read.
-///
-/// # Errors
-/// The findings that are errors.
-pub(crate) fn check(
-    run: &Run,
-    check: &dyn OutputCheck,
-    evaluated: &Evaluated,
-    values: &Document,
-    causes: Option<&dyn FindCauses>,
-) -> Result<(), Failure> {
-    let documents = OutputDocuments { evaluated, left: Cell::new(MAX_NODES) };
-    let findings = check.check(&documents);
-    if documents.left.get() == 0 {
-        let text = format!("documents of more than {MAX_NODES} nodes cannot be checked");
-        return Err(Failure::new(Id::LIMIT_OUTPUT, text).in_stage(check.title()));
-    }
-    let mut errors = Vec::new();
-    let deciding = causes.map(|causes| causes_of(causes, evaluated, &findings)).unwrap_or_default();
-    for (at, mut finding) in findings.into_iter().enumerate() {
-        add_values(run, &mut finding, values, deciding.get(at));
-        match finding.severity {
-            Severity::Error => errors.push(Failure::from(finding)),
-            Severity::Warning => run.warn(finding),
-        }
-    }
-    if errors.is_empty() { Ok(()) } else { Err(Failure::of(Cause::Series(errors)).in_stage(check.title())) }
-}
-
-/// For each finding, the data values that determine its node.
-fn causes_of(causes: &dyn FindCauses, evaluated: &Evaluated, findings: &[Diagnostic]) -> Vec<Vec<(Path, Pos)>> {
-    if findings.is_empty() {
-        return Vec::new();
-    }
-    let docs = evaluated.documents.iter().flat_map(|(_, docs)| docs.clone().into_nodes().items);
-    let docs: Vec<Document> = docs.collect();
-    let nowhere = || (Document::new(Node::NULL, Pos::UNKNOWN), Path::document());
-    let node = |finding: &Diagnostic| {
-        let path = finding.path.clone()?;
-        let pos = finding.primary()?.pos;
-        Some((causes::document_with(&docs, &path, pos)?.clone(), path))
-    };
-    let nodes: Vec<(Document, Path)> = findings.iter().map(|finding| node(finding).unwrap_or_else(nowhere)).collect();
-    causes.of(&nodes)
-}
-
-/// Adds the data values that the line of a finding reads, and those that determine its node.
-fn add_values(run: &Run, finding: &mut Diagnostic, values: &Document, deciding: Option<&Vec<(Path, Pos)>>) {
-    let Some(pos) = finding.primary().map(|label| label.pos) else { return };
-    let mut reads = values_read(run, pos, values);
-    causes::add(&mut reads, deciding.cloned().unwrap_or_default());
-    for (path, pos) in reads {
-        let words = Text::new(format!("data value {path} comes from here"));
-        let label = Label::new(Role::Related, pos, Part::Value).text(words);
-        finding.labels.extend(Some(label).filter(|label| label.pos.is_known()));
-        finding.data_values.push(path);
-    }
 }
 
 /// The documents of a file; incomplete if the budget is used up.
