@@ -53,11 +53,29 @@ fn mentions(text: &Str, names: &[&[u8]]) -> bool {
 /// The text of the documents of one file, without empty ones, or why one of them cannot be written.
 pub(crate) type WrittenDocuments = Result<Vec<u8>, String>;
 
+/// A writer for the output of a run, or of a file of it, which is usually shorter than this: text that grows from a few bytes
+/// would be copied to new memory again and again.
+pub(crate) fn writer() -> YamlWriter {
+    YamlWriter::with_room(16 << 20)
+}
+
+/// The text of a writer without the room that is left.
+pub(crate) fn text_of(yaml: YamlWriter) -> Vec<u8> {
+    let mut text = yaml.finish();
+    text.shrink_to_fit();
+    text
+}
+
 /// Writes the documents of one file.
-#[derive(Default)]
 pub(crate) struct DocumentWriter {
     yaml: YamlWriter,
     problem: Option<String>,
+}
+
+impl Default for DocumentWriter {
+    fn default() -> DocumentWriter {
+        DocumentWriter { yaml: writer(), problem: None }
+    }
 }
 
 impl DocumentWriter {
@@ -74,7 +92,7 @@ impl DocumentWriter {
     pub fn finish(self) -> WrittenDocuments {
         match self.problem {
             Some(problem) => Err(problem),
-            None => Ok(self.yaml.finish()),
+            None => Ok(text_of(self.yaml)),
         }
     }
 }

@@ -11,7 +11,7 @@ use ytterby_yaml::write::{JsonOptions, JsonWriter, PosWriter, YamlWriter, scalar
 use ytterby_yaml::{Sink, Tree};
 
 use crate::api::OutputFile;
-use crate::early::WrittenDocuments;
+use crate::early::{self, WrittenDocuments};
 use crate::library::Evaluated;
 use crate::node::{
     self, FileDocuments, MAX_NODES, Node, Origin, Scalar, count, count_several, write_below, write_node,
@@ -43,7 +43,10 @@ pub(crate) fn yaml_and(
     reuse: Option<&Reuse>,
     docs: impl IntoIterator<Item = FileDocuments>,
 ) -> Result<Vec<u8>, Failure> {
-    let mut writer = YamlWriter::new();
+    let mut writer = match written {
+        Written::Leave => early::writer(),
+        Written::Free => YamlWriter::new(),
+    };
     for docs in docs {
         match docs {
             FileDocuments::Plain(tree) => match reuse {
@@ -66,17 +69,26 @@ pub(crate) fn yaml_and(
             }
         }
     }
-    Ok(writer.finish())
+    Ok(match written {
+        Written::Leave => early::text_of(writer),
+        Written::Free => writer.finish(),
+    })
 }
 
 /// Documents that were written early, as one stream.
 pub(crate) fn joined(docs: impl IntoIterator<Item = WrittenDocuments>) -> Result<Vec<u8>, Failure> {
-    let mut writer = YamlWriter::new();
-    for docs in docs {
-        writer.add_documents(docs.map_err(too_large)?);
+    let mut texts = docs.into_iter().collect::<Result<Vec<_>, _>>().map_err(too_large)?;
+    texts.retain(|text| !text.is_empty());
+    if texts.len() == 1 {
+        return Ok(texts.remove(0));
     }
+    let mut writer = YamlWriter::with_capacity(texts.iter().map(|text| text.len() + SEPARATOR).sum());
+    texts.iter().for_each(|text| writer.add_documents(text));
     Ok(writer.finish())
 }
+
+/// The length of the line between two documents.
+const SEPARATOR: usize = 4;
 
 /// Each output file with its content.
 pub(crate) fn files(evaluated: Evaluated, written: Written, reuse: Option<&Reuse>) -> Result<Vec<OutputFile>, Failure> {

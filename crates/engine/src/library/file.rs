@@ -11,7 +11,6 @@ use ytterby_diag::{Cause, Diagnostic, Failure, FileId};
 use ytterby_starlark::Syntax;
 use ytterby_text::profile::{self, SpanKind};
 use ytterby_text::{Str, budget};
-use ytterby_yaml::write::YamlWriter;
 use ytterby_yaml::{ReadError, ReadOptions, Tree};
 
 use crate::early::{self, WrittenDocuments};
@@ -224,9 +223,9 @@ impl File {
     /// Reads plain YAML and writes its documents.
     pub fn write(&self, run: &Run, strict: bool) -> Result<(), Failure> {
         if self.written.borrow().is_none() {
-            let mut yaml = YamlWriter::new();
+            let mut yaml = early::writer();
             self.read(run, strict, |text, file, options| ytterby_yaml::rewrite(text, file, options, &mut yaml))?;
-            *self.written.borrow_mut() = Some(yaml.finish());
+            *self.written.borrow_mut() = Some(early::text_of(yaml));
         }
         Ok(())
     }

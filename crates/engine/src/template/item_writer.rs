@@ -8,7 +8,7 @@ use ytterby_text::budget;
 use ytterby_yaml::write::{WriterMark, YamlWriter};
 use ytterby_yaml::{Scalar, Sink};
 
-use crate::early::WrittenDocuments;
+use crate::early::{self, WrittenDocuments};
 use crate::node::{self, Node};
 
 /// A collection below more than this many others charges its indentation.
@@ -23,7 +23,6 @@ pub(super) enum Collection {
 }
 
 /// The text of a file under construction.
-#[derive(Default)]
 pub(super) struct ItemWriter {
     yaml: YamlWriter,
     /// The open collections, the documents first.
@@ -41,6 +40,12 @@ struct OpenItem {
     /// Where its value begins.
     value: WriterMark,
     has_value: bool,
+}
+
+impl Default for ItemWriter {
+    fn default() -> ItemWriter {
+        ItemWriter { yaml: early::writer(), open: Vec::new(), problem: None }
+    }
 }
 
 impl ItemWriter {
@@ -118,7 +123,7 @@ impl ItemWriter {
     pub fn finish(self) -> WrittenDocuments {
         match self.problem {
             Some(problem) => Err(problem),
-            None => Ok(self.yaml.finish()),
+            None => Ok(early::text_of(self.yaml)),
         }
     }
 

@@ -102,6 +102,15 @@ impl YamlWriter {
         YamlWriter { out: Vec::with_capacity(bytes + 32), ..YamlWriter::default() }
     }
 
+    /// Like [`YamlWriter::new`], with addresses for `bytes`, so that the text is not moved while it grows. The system provides
+    /// memory when it is written to, so this costs nothing if the text is shorter.
+    pub fn with_room(bytes: usize) -> YamlWriter {
+        let mut out = Vec::new();
+        // Where addresses are scarce, too, the text grows as usual.
+        let _ = out.try_reserve_exact(bytes);
+        YamlWriter { out, ..YamlWriter::default() }
+    }
+
     /// The number of bytes written so far.
     pub fn written(&self) -> usize {
         self.out.len()
@@ -153,18 +162,13 @@ impl YamlWriter {
     /// let mut yaml = YamlWriter::new();
     /// yaml.document();
     /// yaml.scalar(&Scalar::from("a"));
-    /// yaml.add_documents(b"b\n---\nc\n".to_vec());
+    /// yaml.add_documents(b"b\n---\nc\n");
     /// assert_eq!(yaml.finish(), b"a\n---\nb\n---\nc\n");
     /// ```
-    pub fn add_documents(&mut self, text: Vec<u8>) {
-        if text.is_empty() {
-            return;
-        }
-        self.document();
-        if self.out.is_empty() {
-            self.out = text;
-        } else {
-            self.out.extend_from_slice(&text);
+    pub fn add_documents(&mut self, text: &[u8]) {
+        if !text.is_empty() {
+            self.document();
+            self.out.extend_from_slice(text);
         }
     }
 
