@@ -4,6 +4,24 @@
 //! the types of the schema (`flow`). Running the targets finds the rest: overlays that match nothing, values without
 //! effect (`effect`). The crate is pure: a host provides the files, including unsaved ones, and gets diagnostics with
 //! fixes.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use ytterby::{Content, InputFile, Options};
+//! use ytterby_check::{Cache, CheckTarget, Depth, ValuesAre, check};
+//! use ytterby_diag::Sources;
+//!
+//! let schema = "#@data/values-schema\n---\nname: shop\n";
+//! let config = "#@ load('@ytt:data', 'data')\n---\nname: #@ data.values.nmae\n";
+//! let files = [("schema.yml", schema), ("config.yml", config)];
+//! let files = files.map(|(path, text)| InputFile::new(path, Content::new(text.as_bytes())));
+//! let target = CheckTarget { files: files.to_vec(), options: Options::default(), values: ValuesAre::All };
+//! let sources = Arc::new(Sources::new());
+//! let findings = check(&[target], Depth::Full, &sources, &mut Cache::default());
+//! let place = findings[0].primary().map(|label| sources.locate(label.pos));
+//! assert_eq!(place.as_deref(), Some("config.yml:3"));
+//! ```
 
 mod code;
 mod declared;

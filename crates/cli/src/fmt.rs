@@ -67,7 +67,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         false => {
             for file in yaml {
                 let content = file.content.read()?;
-                ytterby::budget::input(content.len());
+                ytterby_text::budget::input(content.len());
                 let source = Source::new(file.path.clone(), content.clone()).with_place(file.place.as_deref());
                 let tree = parse(&content, sources.add(source), &options)
                     .map_err(|error| Failure::from(Diagnostic::from(error)))?;
@@ -108,7 +108,7 @@ enum FileResult {
 /// Formats one file as `mode` requests.
 fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -> Result<FileResult, Failure> {
     let content = file.content.read()?;
-    ytterby::budget::input(content.len());
+    ytterby_text::budget::input(content.len());
     let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
     let source = Source::new(file.path.clone(), content.clone()).with_place(file.place.as_deref());
     let place = file.place.clone().unwrap_or_else(|| file.path.clone());

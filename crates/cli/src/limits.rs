@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ytterby::budget::{self, parse_count, parse_size, parse_time};
 use ytterby::{Failure, Limits, Meter};
 use ytterby_diag::{Diagnostic, Id};
+use ytterby_text::budget::{self, parse_count, parse_size, parse_time};
 
 use crate::commands::flag;
 use crate::flags::{Invocation, TextFlag};

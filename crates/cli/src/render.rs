@@ -228,7 +228,7 @@ fn value_flags(flags: &Invocation, list: &List<'_>) -> ValueFlags {
         strings: flags.list(&flag::DATA_VALUE).to_vec(),
         yaml: flags.list(&flag::DATA_VALUE_YAML).to_vec(),
         contents: flags.list(&flag::DATA_VALUE_FILE).iter().map(|arg| value_from_file(arg, list)).collect(),
-        placed: Vec::new(),
+        ..ValueFlags::default()
     }
 }
 

@@ -44,7 +44,7 @@ pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i3
         return Err(Failure::new(Id::FLAG_OPERAND, format!("Expected '{path}' to be a file, but is a directory")));
     };
     let content = file.content.read()?;
-    ytterby::budget::input(content.len());
+    ytterby_text::budget::input(content.len());
     let imported = ytterby::import_schema(&content, &ImportOptions { name, from });
     let imported = imported.map(|imported| Rendered {
         documents: imported.text.into_bytes(),
@@ -116,7 +116,7 @@ fn changes_as_json(changes: &Changes) -> String {
         gojson::string_into(&mut out, text.as_bytes(), Html::Keep);
         String::from_utf8_lossy(&out).into_owned()
     };
-    let change = |Change { impact, path, text: what }: &Change| {
+    let change = |Change { impact, path, text: what, .. }: &Change| {
         format!("{{\"impact\":{},\"path\":{},\"change\":{}}}", text(impact.name()), text(path), text(what))
     };
     let list: Vec<String> = changes.iter().map(change).collect();

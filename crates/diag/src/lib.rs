@@ -5,6 +5,21 @@
 //! edits that a tool can apply. A [`Failure`] is the reason why a run ended. Only [`render`]
 //! decides how they are shown (ytt's text, rich, JSON lines, SARIF and others); other crates create
 //! diagnostics and never format them.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use ytterby_diag::render::{Rendering, Report, render};
+//! use ytterby_diag::{Diagnostic, Failure, Id, Part, Pos, Source, Sources};
+//!
+//! let sources = Arc::new(Sources::new());
+//! let file = sources.add(Source::new("values.yml", "port: http\n"));
+//! let problem = Diagnostic::error(Id::SCHEMA_TYPE, "expected an integer").at(Pos::new(file, 0), Part::Value);
+//! let failure = Failure::from(problem.help("give a number"));
+//!
+//! let json = render(&Report::new("my-tool", Some(&failure), &[], &sources), Rendering::Json);
+//! assert!(json.contains("schema/type") && json.contains("values.yml"), "{json}");
+//! ```
 
 mod diagnostic;
 mod failure;

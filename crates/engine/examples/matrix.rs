@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let mut bytes = 0;
         for worker in workers {
-            bytes += worker.join().unwrap_or(Ok(0))?;
+            bytes += worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         }
         Ok(bytes)
     })?;

@@ -5,7 +5,7 @@
 //! An error of reading is reported when the input is used: like the reference, we complain only
 //! about inputs that are used, in the order of their use.
 
-use ytterby_diag::{Diagnostic, Failure, Path};
+use ytterby_diag::{Diagnostic, Failure, Path, ValueForm};
 use ytterby_text::Str;
 use ytterby_text::budget::{Cancellation, Limits, Meter};
 
@@ -170,8 +170,8 @@ pub enum OutputForm {
     Files,
 }
 
-/// Data values from flags. Later fields take precedence over earlier ones; within a field, the
-/// order is that of the command line.
+/// Data values from flags. Later fields take precedence over earlier ones, except for `placed`; within a field, the order
+/// is that of the command line.
 #[derive(Clone, Debug, Default)]
 pub struct ValueFlags {
     /// `--data-values-file`.
@@ -189,6 +189,8 @@ pub struct ValueFlags {
     /// Values that a host read itself, such as `set` of a project file. They take precedence over
     /// files and the environment, not over `--data-value` and the like.
     pub placed: Vec<PlacedValue>,
+    /// `key=value` of text and YAML in one order, as written. They take precedence over everything else.
+    pub pairs: Vec<(ValueForm, String)>,
 }
 
 /// A data value with its position in a source that the host added.
@@ -202,14 +204,17 @@ pub struct PlacedValue {
 }
 
 impl ValueFlags {
-    /// Adds others, which take precedence.
-    pub fn append(&mut self, mut others: ValueFlags) {
-        self.files.append(&mut others.files);
-        self.env.append(&mut others.env);
-        self.env_yaml.append(&mut others.env_yaml);
-        self.strings.append(&mut others.strings);
-        self.yaml.append(&mut others.yaml);
-        self.contents.append(&mut others.contents);
+    /// Adds others. They take precedence over those of the same field; the order of fields stays the same.
+    pub fn append(&mut self, others: ValueFlags) {
+        let ValueFlags { files, env, env_yaml, strings, yaml, contents, placed, pairs } = others;
+        self.files.extend(files);
+        self.env.extend(env);
+        self.env_yaml.extend(env_yaml);
+        self.strings.extend(strings);
+        self.yaml.extend(yaml);
+        self.contents.extend(contents);
+        self.placed.extend(placed);
+        self.pairs.extend(pairs);
     }
 }
 

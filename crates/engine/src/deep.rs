@@ -12,6 +12,11 @@ pub(crate) fn deep<T>(run: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(128 << 10, 2 << 20, run)
 }
 
+/// Like [`deep`] for walks outside of a run, which no budget limits.
+pub(crate) fn deep_walk<T>(run: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(128 << 10, 2 << 20, run)
+}
+
 /// Runs a function that may drop or compare nested data, on a stack that suffices for the deepest
 /// nesting allowed. All entry points of the library go through this, so that callers can use any
 /// thread. Pages are committed as they are used.

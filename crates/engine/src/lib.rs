@@ -16,17 +16,21 @@
 //! | to | see |
 //! |---|---|
 //! | pass data values: structs, YAML, single paths | [`Values`] |
+//! | check data values without rendering | [`Renderer::values`] |
 //! | get documents: structs, trees with positions, YAML, JSON | [`Output`] |
 //! | render many times on one thread | [`Renderer`] |
 //! | change one file and reuse the compiled others | [`Project::with_file`] |
+//! | report the problems of all files before the first render | [`Project::compile`] |
 //! | read a schema: fields, types, defaults, rules, descriptions | [`Project::schema`] |
+//! | export a schema, compare it with an older one, generate values for it | [`Project::export_schema`], [`Project::diff_schema`], [`Project::generate`] |
+//! | ask where a value comes from and what it affects | [`Renderer::explain`] |
 //! | report errors: ytt's text, JSON lines, SARIF … | [`ProjectError::report`] |
 //! | limit time, memory and output, cancel a render | [`ProjectBuilder::limits`], [`Project::with_cancellation`] |
 //! | check output documents | [`OutputCheck`] |
-//! | import schemas of other languages, compare schemas | [`import_schema`], [`diff_schemas`] |
+//! | import schemas of other languages | [`import_schema`] |
 //! | do everything that the command does | [`Options`], [`Renderer::run`] |
 //!
-//! The directory `examples` has programs: render files, serve requests over HTTP, render a matrix
+//! The [`guide`] explains each of these with examples. The directory `examples` has programs: render files, serve requests over HTTP, render a matrix
 //! on threads, list the fields of a schema.
 
 mod annotation;
@@ -40,9 +44,11 @@ mod deep;
 mod documented;
 mod early;
 mod export;
+#[doc(hidden)]
 pub mod facts;
 mod generate;
 mod host_check;
+#[doc(hidden)]
 pub mod input;
 mod level;
 mod library;
@@ -82,18 +88,19 @@ pub use output_documents::{
     OutputCheck, OutputContent, OutputDocuments, OutputEntries, OutputItems, OutputNode, OutputRef, OutputValue,
 };
 pub use output_types::{Format, OutputTypes, SchemaFormat};
+pub use overlay_record::OverlayRecord;
 pub use project::{
-    Field, FieldRule, Output, OutputDocument, Presence, Project, ProjectBuilder, ProjectError, Renderer, SchemaInfo,
-    Values,
+    Field, FieldRule, FieldType, Output, OutputDocument, Presence, Project, ProjectBuilder, ProjectError, Renderer,
+    SchemaInfo, Values,
 };
 pub use provenance::{ChainLink, ExplainedFrame, ExplainedPlace, Explanation, Question, RuleVerdict, explain};
 pub use render::{diff_schemas, render};
 /// Diagnostics, positions and their renderings.
 pub use ytterby_diag as diag;
 pub use ytterby_diag::Failure;
-/// The limits of a run.
-pub use ytterby_text::budget::{self, Cancellation, Limits, Meter};
+pub use ytterby_text::Str;
+pub use ytterby_text::budget::{Cancellation, Limit, Limits, Meter};
+pub use ytterby_yaml::Scalar;
 
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/embedding.md")]
-struct Embedding;
+#[doc = include_str!("../guide.md")]
+pub mod guide {}

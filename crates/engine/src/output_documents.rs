@@ -9,6 +9,7 @@ use std::fmt;
 use ytterby_diag::{Diagnostic, Pos};
 use ytterby_yaml::{NodeId, Scalar, Tree, View, has_duplicate_keys, last_wins};
 
+use crate::deep::deep_walk;
 use crate::node::{self, FileDocuments, MAX_NODES, Node};
 
 /// A check of all output documents of a run.
@@ -193,13 +194,66 @@ impl<'a> Iterator for OutputEntries<'a> {
     }
 }
 
-/// A node of an output document.
-#[derive(Clone, Debug)]
+/// A node of an output document. However deep it is, it can be cloned, formatted and dropped on any stack.
+///
+/// It implements `Drop`, so fields cannot be moved out of it: use [`std::mem::take`] for `value`.
 pub struct OutputNode {
     /// Its value.
     pub value: OutputValue,
     /// Where the item that contains it begins in a source; unknown for nodes that code created.
     pub pos: Pos,
+}
+
+impl OutputNode {
+    /// The value of a key of a map.
+    pub fn get(&self, key: &str) -> Option<&OutputNode> {
+        let OutputValue::Map(items) = &self.value else { return None };
+        let is_named = |other: &Scalar| matches!(other, Scalar::Str(text) if &**text == key.as_bytes());
+        items.iter().find(|(other, _)| is_named(other)).map(|(_, value)| value)
+    }
+
+    /// A string; `None` for other values, and for bytes that are not UTF-8.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            OutputValue::Scalar(Scalar::Str(text)) => std::str::from_utf8(text).ok(),
+            _ => None,
+        }
+    }
+
+    /// An integer that fits.
+    pub fn as_i64(&self) -> Option<i64> {
+        match self.value {
+            OutputValue::Scalar(Scalar::Int(number)) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+impl Clone for OutputNode {
+    fn clone(&self) -> OutputNode {
+        OutputNode { value: deep_walk(|| self.value.clone()), pos: self.pos }
+    }
+}
+
+impl fmt::Debug for OutputNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        deep_walk(|| f.debug_struct("OutputNode").field("value", &self.value).field("pos", &self.pos).finish())
+    }
+}
+
+impl Drop for OutputNode {
+    fn drop(&mut self) {
+        if !matches!(self.value, OutputValue::Scalar(_)) {
+            let value = std::mem::take(&mut self.value);
+            deep_walk(|| drop(value));
+        }
+    }
+}
+
+impl Default for OutputValue {
+    fn default() -> OutputValue {
+        OutputValue::Scalar(Scalar::Null)
+    }
 }
 
 /// The value of a node.

@@ -9,8 +9,26 @@ use ytterby_text::spelling;
 use crate::level::Level;
 
 /// The values of `--output`: the first document format and the first schema format count.
+///
+/// ```
+/// use ytterby::{Format, OutputTypes, SchemaFormat};
+/// assert_eq!(OutputTypes::from(Format::Json).0, ["json"]);
+/// assert_eq!(OutputTypes::from(SchemaFormat::OpenApi).0, ["openapi-v3"]);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct OutputTypes(pub Vec<String>);
+
+impl From<Format> for OutputTypes {
+    fn from(format: Format) -> OutputTypes {
+        OutputTypes(vec![format.name().to_owned()])
+    }
+}
+
+impl From<SchemaFormat> for OutputTypes {
+    fn from(format: SchemaFormat) -> OutputTypes {
+        OutputTypes(vec![format.name().to_owned()])
+    }
+}
 
 /// A row of a table: a format, its name, and the first level that has it.
 struct Row<T> {

@@ -31,6 +31,9 @@ use crate::slips;
 use crate::values::{self, DeclaredSchema, Envelope};
 
 /// Renders `files`. Sources for positions of diagnostics are added to `sources`.
+///
+/// # Errors
+/// If files, options or values are wrong, or a limit is reached. Warnings until then are part of the failure.
 pub fn render(
     files: Vec<InputFile>,
     options: &Options,
@@ -55,6 +58,9 @@ pub fn render(
 }
 
 /// Compares the schemas of two sets of files.
+///
+/// # Errors
+/// If the files of one version are wrong or declare no schema, or a limit is reached.
 pub fn diff_schemas(
     old: Vec<InputFile>,
     new: Vec<InputFile>,
@@ -99,6 +105,15 @@ pub(crate) fn evaluate(run: &Rc<Run>, library: Rc<Library>) -> Result<Evaluated,
     let declared = root.schema(&mut eval, Vec::new())?;
     let prepared = prepare(&root, &mut eval, declared, given)?;
     finish(run, &root, &mut eval, prepared)
+}
+
+/// The data values of the root library: checked, and completed with defaults.
+pub(crate) fn final_values(run: &Rc<Run>, library: Rc<Library>) -> Result<Document, Failure> {
+    let root = library_run(run, library);
+    let mut eval = run.new_eval();
+    let given = given_values(run, &root)?;
+    let declared = root.schema(&mut eval, Vec::new())?;
+    Ok(prepare(&root, &mut eval, declared, given)?.values.doc)
 }
 
 /// The data values of flags.

@@ -1,6 +1,6 @@
 //! The deepest allowed data does not overflow a stack of 2 MiB, so that any thread can be used.
 
-use ytterby::{Inspect, Options, OutputForm, OutputTypes, Project, Silent, Values};
+use ytterby::{Inspect, Options, OutputForm, OutputTypes, PlacedValue, Project, Silent, ValueFlags, Values};
 
 /// As deep as YAML may be.
 const LEVELS: usize = 9_900;
@@ -36,6 +36,44 @@ fn nested(open: &str, inner: &str, close: &str) -> String {
 fn plain_documents() {
     assert!(outcome(vec![("a.yml", nested("[", "1", "]"))], None).starts_with("ok"));
     assert!(outcome(vec![("a.yml", nested("{a: ", "1", "}"))], None).starts_with("ok"));
+}
+
+/// Calls a function on a stack of 256 KiB.
+fn on_tiny_stack(work: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().stack_size(256 << 10).spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn public_trees() {
+    for (open, close) in [("{a: ", "}"), ("[", "]")] {
+        on_tiny_stack(move || {
+            let config = "#@ load('@ytt:data', 'data')\n---\na: #@ data.values.a\n";
+            let text = format!("#@data/values-schema\n---\n#@schema/type any=True\na: {}\n", nested(open, "1", close));
+            let project = Project::new([("schema.yml", &*text), ("config.yml", config)]).unwrap();
+            let mut renderer = project.renderer();
+            let output = renderer.render(&Values::new()).unwrap();
+            for document in output.documents().into_iter().chain([renderer.values(&Values::new()).unwrap()]) {
+                let copy = document.clone();
+                drop(document);
+                assert!(format!("{copy:?}").len() > LEVELS);
+                let mut root = copy.root().clone();
+                drop(copy);
+                let value = std::mem::take(&mut root.value);
+                assert!(format!("{:?}", value.clone()).len() > LEVELS);
+                drop(value);
+            }
+            let schema = project.schema().unwrap();
+            let field = schema.field("a").unwrap().clone();
+            drop(schema);
+            assert!(format!("{:?}", field.default).len() > LEVELS);
+            let flags = ValueFlags {
+                placed: vec![PlacedValue { key: "a".to_owned(), value: field.default.unwrap() }],
+                ..ValueFlags::default()
+            };
+            drop(renderer.render(&Values::new().flags(flags.clone())).unwrap());
+            drop(flags);
+        });
+    }
 }
 
 #[test]

@@ -4,6 +4,39 @@
 //! [`Workspace`] has the files and gives out immutable [`ProjectSnapshot`]s. Queries about
 //! positions ([`complete`], [`hover`], …) use models that recover from incomplete files
 //! ([`model`]); [`analysis`] runs the engine for everything that only a run can find.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use ytterby_ide::complete::complete;
+//! use ytterby_ide::context::{Cursor, Knowledge};
+//! use ytterby_ide::workspace::Workspace;
+//! use ytterby_ide::{DirectoryEntry, FileSystem, Language};
+//!
+//! struct NoFiles;
+//!
+//! impl FileSystem for NoFiles {
+//!     fn list(&self, _directory: &str) -> Vec<DirectoryEntry> {
+//!         Vec::new()
+//!     }
+//!
+//!     fn read(&self, _path: &str) -> Option<Vec<u8>> {
+//!         None
+//!     }
+//!
+//!     fn stamp(&self, _path: &str) -> Option<u64> {
+//!         None
+//!     }
+//! }
+//!
+//! let mut workspace = Workspace::new(Arc::new(NoFiles));
+//! let text = "#@ load(\"@ytt:data\", \"data\")\n---\nname: #@ data.va";
+//! workspace.open("/shop/config.yml", Language::Ytt, 1, text.to_owned());
+//! let project = workspace.project("/shop/config.yml");
+//! let file = workspace.open_file("/shop/config.yml").expect("it is open").clone();
+//! let found = complete(Cursor::new(&project, &file, text.len()), Knowledge { values: None });
+//! assert!(found.iter().any(|completion| completion.label == "values"));
+//! ```
 
 pub mod actions;
 pub mod analysis;

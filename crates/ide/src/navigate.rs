@@ -558,6 +558,9 @@ fn member_occurrences(project: &ProjectSnapshot, module: &str, name: &str) -> BT
 }
 
 /// The range of the name at the cursor, if it can be renamed.
+///
+/// # Errors
+/// If there is nothing to rename; the text is for users.
 pub fn prepare_rename(at: Cursor<'_>) -> Result<TextRange, String> {
     let (symbol, range) = symbol(at).ok_or("there is no name here that can be changed")?;
     match symbol {
@@ -569,6 +572,9 @@ pub fn prepare_rename(at: Cursor<'_>) -> Result<TextRange, String> {
 }
 
 /// The edits that rename the symbol at the cursor.
+///
+/// # Errors
+/// If there is nothing to rename, or the name is not possible; the text is for users.
 pub fn rename(at: Cursor<'_>, name: &str) -> Result<Vec<TextEdit>, String> {
     prepare_rename(at)?;
     let (symbol, _) = symbol(at).ok_or("there is no name here")?;

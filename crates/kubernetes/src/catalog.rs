@@ -60,6 +60,7 @@ pub struct Catalog {
 
 /// The result for one resource.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Checked {
     /// `apiVersion` as written, or empty.
     pub api_version: String,

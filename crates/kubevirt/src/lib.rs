@@ -3,6 +3,12 @@
 //! Everything here is a pure function of texts and values: parsing rules with their positions,
 //! evaluating kubectl's JSONPath on a VM, evaluating rules, linting, fixing, exporting to CEL. Only
 //! [`server`] accesses files and sockets; the commands are in the crate `ytterby-cli`.
+//!
+//! ```
+//! let text = r#"[{"name": "cores", "path": "jsonpath::.spec.domain.cpu.cores", "rule": "integer", "message": "too few", "min": 1}]"#;
+//! let Ok(rules) = ytterby_kubevirt::rules::parse(text) else { panic!("not an array of objects") };
+//! assert_eq!(&*rules.entries[0].name, "cores");
+//! ```
 
 pub mod admission;
 mod allowed;

@@ -6,6 +6,16 @@
 //! returned: the language server uses them.
 //!
 //! One table ([`keys`]) lists the keys; reading, suggestions, the JSON Schema and editors use the same rows.
+//!
+//! ```
+//! use ytterby_diag::Sources;
+//!
+//! let sources = Sources::new();
+//! let text = "files: [config]\nvalues: [values.yml]\n";
+//! let (project, problems) = ytterby_project::read("ytterby.yml", text.into(), "", &sources);
+//! assert!(problems.is_empty(), "{problems:?}");
+//! assert_eq!((&*project.base.files[0].value, sources.locate(project.base.values[0].pos)), ("config", "ytterby.yml:2".to_owned()));
+//! ```
 
 pub mod keys;
 mod limits;

@@ -6,6 +6,16 @@
 //! matched as in Go: each invalid piece counts as U+FFFD.
 //!
 //! Group names stay on our side, because Go allows some that the crate does not.
+//!
+//! ```
+//! use ytterby_regexp::Regexp;
+//! use ytterby_text::Str;
+//!
+//! let version = Regexp::new(br"v(?P<major>\d+)\.\d+")?;
+//! assert_eq!(version.find_in("app v1.25, v2.0"), Some("v1.25"));
+//! assert_eq!(version.replace_all(&Str::from("v1.25 v2.0"), &Str::from("${major}"))?, "1 2");
+//! # Ok::<(), String>(())
+//! ```
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -114,7 +124,10 @@ pub fn compiled() -> usize {
 
 impl Regexp {
     /// The compiled pattern from the cache. It is shared, because a clone would have to rebuild the
-    /// caches of the `regex` crate. Fails like [`Regexp::new`].
+    /// caches of the `regex` crate.
+    ///
+    /// # Errors
+    /// As [`Regexp::new`].
     pub fn shared(pattern: &Str) -> Result<Rc<Regexp>, String> {
         if let Some(regexp) = COMPILED.with_borrow(|kept| kept.get(pattern).cloned()) {
             return Ok(regexp);

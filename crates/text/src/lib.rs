@@ -4,6 +4,15 @@
 //! ([`Str`]), floats, JSON, quoted strings and URLs as in Go, names and strings of CEL, spelling
 //! distance, Kubernetes quantities, the [`budget`] of a run, to which all its work is charged, and its
 //! [`profile`].
+//!
+//! ```
+//! use ytterby_text::{Str, quantity, spelling};
+//!
+//! let name = Str::from("replcias");
+//! let copy = name.clone();
+//! assert_eq!(spelling::closest(&copy.to_str(), ["name", "replicas"], spelling::tolerance("replcias")), Some("replicas"));
+//! assert!(quantity("1.5Gi").is_some() && quantity("1.5 GiB").is_none());
+//! ```
 
 pub mod budget;
 mod bytestr;

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use ytterby::budget::shown_size;
+use ytterby_text::budget::shown_size;
 use ytterby_text::profile::{Cost, Profile, SpanKind};
 use ytterby_text::xml;
 

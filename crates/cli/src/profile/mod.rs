@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ytterby::budget::shown_size;
 use ytterby::{Failure, Meter};
 use ytterby_diag::{Diagnostic, FileId, Id, Pos, Sources};
+use ytterby_text::budget::shown_size;
 use ytterby_text::gojson::{self, Html};
 use ytterby_text::profile::{self, Cost, Profile, Recording, SourcePosition, SpanKind};
 

@@ -125,7 +125,7 @@ fn markdown(folder: &Path, depth: Depth) -> Vec<PathBuf> {
         let path = entry.path();
         if path.is_dir() && !path.is_symlink() && depth == Depth::Any {
             found.extend(markdown(&path, depth));
-        } else if path.extension().is_some_and(|extension| extension == "md") {
+        } else if !path.is_symlink() && path.extension().is_some_and(|extension| extension == "md") {
             found.push(path);
         }
     }

@@ -41,6 +41,7 @@ impl Impact {
 
 /// One change of a schema.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Change {
     /// Its impact.
     pub impact: Impact,

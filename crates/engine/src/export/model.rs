@@ -273,7 +273,15 @@ pub(super) fn rules(slot: &Slot, detail: Detail<'_>) -> Vec<Described> {
 
 /// A rule that is known only by its text.
 fn said(text: String) -> Described {
-    Described { meaning: text.clone(), text, hint: None, limits: Vec::new(), without_condition: None }
+    Described {
+        id: None,
+        argument: None,
+        meaning: text.clone(),
+        text,
+        hint: None,
+        limits: Vec::new(),
+        without_condition: None,
+    }
 }
 
 /// `string`, `array of map`, `integer or string`, `one of 2 shapes`; null is handled separately.

@@ -22,7 +22,7 @@ use ytterby_starlark::Eval;
 use crate::api::{Options, Silent};
 use crate::export::json_text;
 use crate::input::InputFile;
-use crate::library::root;
+use crate::library::{Library, library_of, library_run};
 use crate::limits;
 use crate::node::{self, Node};
 use crate::run::Run;
@@ -120,7 +120,7 @@ pub fn generate(
     crate::on_large_stack(|| {
         let _budget = limits::begin(options);
         let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
-        let result = limits::conclude(limits::caught(|| documents(&run, files, how)), sources);
+        let result = limits::conclude(limits::caught(|| documents(&run, library_of(&run, files)?, how)), sources);
         // Concluding the run masks secrets. Warnings about single values are irrelevant here.
         let generated = run.conclude_with(result)?.0;
         Ok(generated)
@@ -163,8 +163,9 @@ fn no_schema() -> Failure {
     Diagnostic::error(Id::GEN_NO_SCHEMA, "Expected a schema in the files, found none").help(help).into()
 }
 
-fn documents(run: &Rc<Run>, files: Vec<InputFile>, how: &GenerateOptions) -> Result<Generated, Failure> {
-    let library = root(run, files)?;
+/// Generates data values for a library of input files.
+pub(crate) fn documents(run: &Rc<Run>, library: Rc<Library>, how: &GenerateOptions) -> Result<Generated, Failure> {
+    let library = library_run(run, library);
     let mut eval = run.new_eval();
     let given = values::from_flags(run)?.into_iter().filter(|envelope| !envelope.is_for_child()).collect();
     let declared = library.schema(&mut eval, Vec::new())?;

@@ -15,14 +15,20 @@ pub(crate) fn apply_marks(files: Vec<InputFile>, marks: &[String]) -> Result<Vec
     for mark in marks {
         marked.apply(mark).map_err(|why| Failure::new(Id::FILE_MARK, why))?;
     }
-    let any_exclusive = marked.any_exclusive;
-    let finish = |(mut file, is_exclusive): (InputFile, bool)| {
-        if any_exclusive {
-            file.marked_output = Some(is_exclusive);
-        }
-        file
-    };
-    Ok(marked.files.into_iter().map(finish).collect())
+    Ok(marked.finish())
+}
+
+/// Applies marks to a file that was added to others: like [`apply_marks`] with only this file, but a mark need not match.
+/// `None` if a mark excludes it. With marks that were applied before, this does not fail.
+pub(crate) fn apply_marks_to_one(file: InputFile, marks: &[String]) -> Option<InputFile> {
+    let mut marked = Marked { files: vec![(file, false)], any_exclusive: false };
+    for mark in marks {
+        let is_exclusive = |(_, rest): (&str, &str)| rest == "exclusive-for-output=true";
+        marked.any_exclusive |= mark.split_once(':').is_some_and(is_exclusive);
+        // The only failure is that it does not match.
+        _ = marked.apply(mark);
+    }
+    marked.finish().pop()
 }
 
 struct Marked {
@@ -33,6 +39,17 @@ struct Marked {
 }
 
 impl Marked {
+    fn finish(self) -> Vec<InputFile> {
+        let any_exclusive = self.any_exclusive;
+        let finish = |(mut file, is_exclusive): (InputFile, bool)| {
+            if any_exclusive {
+                file.marked_output = Some(is_exclusive);
+            }
+            file
+        };
+        self.files.into_iter().map(finish).collect()
+    }
+
     fn apply(&mut self, mark: &str) -> Result<(), String> {
         let (pattern, rest) = mark
             .split_once(':')

@@ -9,10 +9,13 @@ mod marks;
 
 pub use content::Content;
 pub use file::{FileKind, InputFile};
-pub(crate) use marks::apply_marks;
+pub(crate) use marks::{apply_marks, apply_marks_to_one};
 
 /// Splits `@lib:rest` in the flags for data values into library (with its `@`, empty for the root)
 /// and rest.
+///
+/// # Errors
+/// If the name of the library is empty.
 pub fn library_and_rest(arg: &str) -> Result<(&str, &str), String> {
     match arg.split_once(':') {
         Some(("@", _)) => Err("Expected library ref to not be empty".into()),
@@ -22,6 +25,9 @@ pub fn library_and_rest(arg: &str) -> Result<(&str, &str), String> {
 }
 
 /// The same if the rest is a key, which cannot contain a colon.
+///
+/// # Errors
+/// If the name of the library is empty, or the key contains a colon.
 pub fn library_and_key(arg: &str) -> Result<(&str, &str), String> {
     let (library, key) = library_and_rest(arg)?;
     if key.contains(':') {

@@ -124,6 +124,8 @@ pub(crate) struct File {
     run: Cell<u64>,
     trees: RefCell<[Option<Parsed>; 2]>,
     templates: RefCell<Vec<(TemplateKey, Rc<Template>, u64)>>,
+    /// The run whose limits it raised.
+    charged: Cell<u64>,
     /// The text of plain YAML that was written early.
     written: RefCell<Option<Vec<u8>>>,
     /// The documents of plain YAML, and the tree they come from.
@@ -149,6 +151,7 @@ impl File {
             shared,
             order,
             run: Cell::default(),
+            charged: Cell::default(),
             trees: RefCell::default(),
             templates: RefCell::default(),
             written: RefCell::default(),
@@ -174,7 +177,11 @@ impl File {
 
     /// The bytes, and their source.
     pub fn source(&self, run: &Run) -> Result<(FileId, Str), Failure> {
-        self.shared.source(run)
+        let (file, bytes) = self.shared.source(run)?;
+        if self.charged.replace(run.number) != run.number {
+            budget::input(bytes.len());
+        }
+        Ok((file, bytes))
     }
 
     /// Whether its comments can contain code.
@@ -186,6 +193,8 @@ impl File {
     pub fn tree(&self, run: &Run, strict: bool) -> Parsed {
         if self.run.replace(run.number) != run.number {
             self.trees.take();
+            // Limits do not depend on whether an earlier run parsed the file.
+            self.source(run)?;
         }
         let parse = || {
             let tree = self.read(run, strict, ytterby_yaml::parse_shared)?;
@@ -322,6 +331,17 @@ impl File {
                 .map_err(|error| self.compile_failure(run, error, "", "Evaluating starlark template"))
         };
         self.cached(run, TemplateKey { strict: false, unknown: UnknownComments::Refuse }, compile)
+    }
+
+    /// Compiles its code, if it has any.
+    pub fn compile(&self, run: &Run, strict: bool, unknown: UnknownComments) -> Result<(), Failure> {
+        match self.input().kind() {
+            FileKind::Yaml => _ = self.yaml_template(run, strict, unknown)?,
+            FileKind::Text => _ = self.text_template(run)?,
+            FileKind::Starlark => _ = self.starlark(run)?,
+            FileKind::Data => {}
+        }
+        Ok(())
     }
 
     /// Its code as a syntax tree, with its source. `None` if it has no code or cannot be parsed.

@@ -20,7 +20,7 @@ pub(crate) use file::{File, SharedFile};
 pub(crate) use loader::{BaseDirectories, Loader, LoaderOptions};
 pub(crate) use module::{RanLibrary, prepare_private};
 pub(crate) use stages::{PreparedLibrary, Waiting};
-pub(crate) use start::{library_of, library_run, root};
+pub(crate) use start::{library_of, library_run};
 pub(crate) use tree::{FileInLibrary, Library};
 
 use crate::annotation::Ann;

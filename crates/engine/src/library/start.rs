@@ -10,11 +10,6 @@ use crate::input::{self, InputFile};
 use crate::run::Run;
 use crate::template::{KeyOverrides, UnknownComments};
 
-/// The library of these files, with the options of the run.
-pub(crate) fn root(run: &Rc<Run>, files: Vec<InputFile>) -> Result<LibraryRun, Failure> {
-    Ok(library_run(run, library_of(run, files)?))
-}
-
 /// The library of files that no other run uses.
 pub(crate) fn library_of(run: &Run, files: Vec<InputFile>) -> Result<Rc<Library>, Failure> {
     let files = input::apply_marks(files, &run.options.file_marks)?;

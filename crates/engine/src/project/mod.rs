@@ -6,20 +6,25 @@ mod renderer;
 mod schema;
 mod values;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use ytterby_diag::Sources;
 
-use crate::api::{Compat, Options};
+use crate::api::{Compat, Inspect, Options, Silent};
+use crate::export::Changes;
+use crate::generate::{GenerateOptions, Generated};
 use crate::input::{self, Content, InputFile};
 use crate::library::SharedFile;
 use crate::output_documents::OutputCheck;
+use crate::output_types::SchemaFormat;
+use crate::render;
 use crate::{Cancellation, Limits, Meter};
 
 pub use error::ProjectError;
 pub use output::{Output, OutputDocument};
 pub use renderer::Renderer;
-pub use schema::{Field, FieldRule, Presence, SchemaInfo};
+pub use schema::{Field, FieldRule, FieldType, Presence, SchemaInfo};
 pub use values::Values;
 
 /// Files that belong together: templates, schemas, overlays, data values.
@@ -79,15 +84,22 @@ impl Project {
         self.inner.files.iter().map(|file| &*file.input().path)
     }
 
-    /// Adds a file, or replaces the one with this path. The other files are not compiled again. File marks do not apply to
-    /// the new file.
+    /// Adds a file, or replaces the one with this path. The other files are not compiled again. The file marks of the
+    /// project apply to the new file, too, and a file that a mark renamed is known by both of its paths.
     #[must_use]
-    pub fn with_file(&self, file: InputFile) -> Project {
+    pub fn with_file(&self, mut file: InputFile) -> Project {
         let mut files = self.inner.files.clone();
-        let known = files.iter_mut().find(|known| known.input().path == file.path);
+        let inputs = || files.iter().map(|file| file.input());
+        let known = inputs().position(|known| known.path == file.path);
+        let known = known.or_else(|| inputs().position(|known| known.found_path == file.found_path));
+        if let Some(known) = known.filter(|_| file.found_path == file.path) {
+            file.found_path.clone_from(&files[known].input().found_path);
+        }
+        let marked = input::apply_marks_to_one(file, &self.inner.options.file_marks);
+        let Some(file) = marked else { return self.clone() };
         let shared = Arc::new(SharedFile::new(file));
         match known {
-            Some(known) => *known = shared,
+            Some(known) => files[known] = shared,
             None => files.push(shared),
         }
         self.with_files_and_options(files, self.inner.options.clone())
@@ -129,6 +141,13 @@ impl Project {
         self.with_files_and_options(self.inner.files.clone(), Arc::new(options))
     }
 
+    /// Replaces the limits of renders.
+    #[must_use]
+    pub fn with_limits(&self, limits: Limits) -> Project {
+        let options = Options { limits, ..Options::clone(&self.inner.options) };
+        self.with_files_and_options(self.inner.files.clone(), Arc::new(options))
+    }
+
     fn with_files_and_options(&self, files: Vec<Arc<SharedFile>>, options: Arc<Options>) -> Project {
         // Sources of removed files stay in memory while in use, so now and then it is better to start again.
         if self.inner.sources.len() > 1000 + 8 * files.len() {
@@ -161,15 +180,99 @@ impl Project {
         self.renderer().schema()
     }
 
+    /// Compiles all files, even those that no render needs. Renders compile on demand; this reports the problems of all
+    /// files at once, and makes the first render faster.
+    ///
+    /// # Errors
+    /// If files cannot be parsed or compiled.
+    ///
+    /// ```
+    /// use ytterby::Project;
+    ///
+    /// let project = Project::new([("a.yml", "a: #@ 1 +\n"), ("b.yml", "b: [\n"), ("c.yml", "c: 1\n")])?;
+    /// assert_eq!(project.compile().expect_err("two files are wrong").diagnostics().len(), 2);
+    /// # Ok::<(), ytterby::ProjectError>(())
+    /// ```
+    pub fn compile(&self) -> Result<(), ProjectError> {
+        self.renderer().compile()
+    }
+
+    /// The schema in a format for other tools, like `--data-values-schema-inspect --output`.
+    ///
+    /// # Errors
+    /// If the files are wrong, or the format cannot represent the schema.
+    ///
+    /// ```
+    /// use ytterby::{Project, SchemaFormat};
+    ///
+    /// let project = Project::new([("schema.yml", "#@data/values-schema\n---\nport: 80\n")])?;
+    /// assert!(project.export_schema(SchemaFormat::JsonSchema)?.contains("type: integer"));
+    /// # Ok::<(), ytterby::ProjectError>(())
+    /// ```
+    pub fn export_schema(&self, format: SchemaFormat) -> Result<String, ProjectError> {
+        let options = Options { inspect: Some(Inspect::Schema), output_types: format.into(), ..Options::default() };
+        let (exported, _) = self.renderer().run(&options, Rc::new(Silent))?;
+        let bytes = exported.documents;
+        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    /// The changes of the schema since another version of the project, and what kind of release they require. The settings
+    /// are those of this project.
+    ///
+    /// # Errors
+    /// If the files of one version are wrong or declare no schema.
+    ///
+    /// ```
+    /// use ytterby::{Impact, Project};
+    ///
+    /// let old = Project::new([("schema.yml", "#@data/values-schema\n---\nport: 80\n")])?;
+    /// let new = Project::new([("schema.yml", "#@data/values-schema\n---\nport: 80\nhost: \"\"\n")])?;
+    /// assert_eq!(new.diff_schema(&old)?.verdict(), Some(Impact::Minor));
+    /// # Ok::<(), ytterby::ProjectError>(())
+    /// ```
+    pub fn diff_schema(&self, old: &Project) -> Result<Changes, ProjectError> {
+        let inputs = |project: &Project| project.files().iter().map(|file| file.input().clone()).collect();
+        // Marks were applied before.
+        let options = Options { file_marks: Vec::new(), ..Options::clone(self.options()) };
+        let sources = Arc::new(Sources::new());
+        render::diff_schemas(inputs(old), inputs(self), &options, &sources, Rc::new(Silent))
+            .map_err(|failure| ProjectError::new(failure, sources))
+    }
+
+    /// Generates data values that the schema and its rules accept, for tests.
+    ///
+    /// # Errors
+    /// If there is no schema, if it is wrong, or if no valid values were found.
+    ///
+    /// ```
+    /// use ytterby::{GenerateOptions, Project, Values};
+    ///
+    /// let schema = "#@data/values-schema\n---\n#@schema/validation min=1, max=9\nreplicas: 1\n";
+    /// let project = Project::new([("schema.yml", schema)])?;
+    /// for values in project.generate(&GenerateOptions::new(5, 0))?.documents {
+    ///     project.render(&Values::new().yaml("generated.yml", values.json()))?;
+    /// }
+    /// # Ok::<(), ytterby::ProjectError>(())
+    /// ```
+    pub fn generate(&self, how: &GenerateOptions) -> Result<Generated, ProjectError> {
+        self.renderer().generate(how)
+    }
+
+    /// Resolves positions in the files of the project, such as those of [`Generated::warnings`].
+    pub fn sources(&self) -> &Arc<Sources> {
+        &self.inner.sources
+    }
+
+    /// The settings of the project.
+    pub fn options(&self) -> &Options {
+        &self.inner.options
+    }
+
     fn files(&self) -> &[Arc<SharedFile>] {
         &self.inner.files
     }
 
-    fn sources(&self) -> &Arc<Sources> {
-        &self.inner.sources
-    }
-
-    fn options(&self) -> &Arc<Options> {
+    fn shared_options(&self) -> &Arc<Options> {
         &self.inner.options
     }
 }

@@ -1,15 +1,18 @@
 //! Renders a project on one thread.
 
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ytterby_diag::{Failure, Sources};
+use ytterby_diag::{Cause, Failure, Sources};
 
-use super::{Output, Project, ProjectError, SchemaInfo, Values};
+use super::{Output, OutputDocument, Project, ProjectError, SchemaInfo, Values};
 use crate::api::{Host, Options, Rendered, Silent};
 use crate::contexts::OpenContexts;
+use crate::generate::{self, GenerateOptions, Generated};
 use crate::library::{File, Library, library_run};
 use crate::limits;
+use crate::provenance::{self, Explanation, Question};
 use crate::render;
 use crate::reuse::Reuse;
 use crate::run::Run;
@@ -19,6 +22,8 @@ use crate::schema::Schema;
 /// files that do not depend on data values.
 pub struct Renderer {
     project: Project,
+    /// All files, also those of private libraries.
+    files: Vec<Rc<File>>,
     library: Rc<Library>,
     contexts: Rc<OpenContexts>,
     reuse: Rc<Reuse>,
@@ -30,6 +35,7 @@ impl Renderer {
         let files: Vec<Rc<File>> = files.map(|(order, file)| Rc::new(File::new(file.clone(), order))).collect();
         Renderer {
             library: Library::root(&files),
+            files,
             project: project.clone(),
             contexts: Rc::default(),
             reuse: Rc::default(),
@@ -41,17 +47,20 @@ impl Renderer {
     /// # Errors
     /// If files or values are wrong.
     pub fn render(&mut self, values: &Values) -> Result<Output, ProjectError> {
-        let mut options = Options::clone(self.project.options());
-        values.add_to(&mut options.values)?;
+        let project_options = self.project.shared_options().clone();
+        let options = self.options_with(values)?;
         self.with_run(options, Rc::new(Silent), |run, library| {
             let result = limits::conclude(limits::caught(|| render::evaluate(run, library)), &run.sources);
             let (evaluated, warnings) = run.conclude_with(result)?;
-            Ok(Output::new(evaluated, warnings, run.sources.clone()))
+            Ok(Output::new(evaluated, warnings, run.sources.clone(), project_options))
         })
     }
 
-    /// Renders like the command: `options` contains values, outputs and inspections; settings for reading and compiling
-    /// files ([`Options::compat`], file marks, warnings about mistakes) come from the project.
+    /// Renders like the command: `options` contains values, outputs and inspections. `print()` of code goes to the host.
+    ///
+    /// Some settings come from the project instead: the level of compatibility, file marks, warnings about mistakes,
+    /// and strict annotations. Limits, meter, cancellation and output check are those of the project unless `options` has
+    /// others; strict YAML and unknown comments are as either of the two says.
     ///
     /// # Errors
     /// If files or values are wrong.
@@ -62,6 +71,12 @@ impl Renderer {
             file_marks: own.file_marks.clone(),
             look_for_slips: own.look_for_slips,
             strict_annotations: own.strict_annotations,
+            strict: options.strict || own.strict,
+            ignore_unknown_comments: options.ignore_unknown_comments || own.ignore_unknown_comments,
+            limits: options.limits.or(own.limits),
+            meter: options.meter.clone().or_else(|| own.meter.clone()),
+            cancellation: options.cancellation.clone().or_else(|| own.cancellation.clone()),
+            output_check: options.output_check.clone().or_else(|| own.output_check.clone()),
             ..options.clone()
         };
         self.with_run(options, host, |run, library| {
@@ -70,14 +85,97 @@ impl Renderer {
         })
     }
 
+    /// Checks data values without rendering templates, and returns them completed with defaults. Secrets are not masked.
+    ///
+    /// # Errors
+    /// If the schema or a file with data values is wrong, or values do not match the schema or violate a rule.
+    ///
+    /// ```
+    /// use ytterby::{Project, Values};
+    ///
+    /// let schema = "#@data/values-schema\n---\n#@schema/validation min=1\nreplicas: 1\nname: shop\n";
+    /// let mut renderer = Project::new([("schema.yml", schema)])?.renderer();
+    /// let values = renderer.values(&Values::new().set("replicas", 3))?;
+    /// assert_eq!(values.root().get("name").and_then(|name| name.as_str()), Some("shop"));
+    /// assert!(renderer.values(&Values::new().set("replicas", 0)).is_err());
+    /// # Ok::<(), ytterby::ProjectError>(())
+    /// ```
+    pub fn values(&mut self, values: &Values) -> Result<OutputDocument, ProjectError> {
+        let options = self.options_with(values)?;
+        self.with_run(options, Rc::new(Silent), |run, library| {
+            let result = limits::caught(|| OutputDocument::of_values(&render::final_values(run, library)?));
+            Ok(run.conclude_with(limits::conclude(result, &run.sources))?.0)
+        })
+    }
+
+    /// Answers questions about where values come from and what they affect, in order; one question may have several answers.
+    ///
+    /// # Errors
+    /// If the project cannot be rendered, or a path or document does not exist. Values that violate rules are explained.
+    ///
+    /// ```
+    /// use ytterby::{Project, Question, Values};
+    ///
+    /// let project = Project::new([("schema.yml", "#@data/values-schema\n---\nname: shop\n"),
+    ///     ("config.yml", "#@ load('@ytt:data', 'data')\n---\ntitle: #@ data.values.name\n")])?;
+    /// let values = Values::new().set("name", "kiosk");
+    /// let answers = project.renderer().explain(&values, &[Question::About(":title".to_owned())])?;
+    /// assert_eq!(answers[0].value.as_deref(), Some("\"kiosk\""));
+    /// assert_eq!(answers[0].chain[0].place.as_ref().map(|place| (&*place.file, place.line)), Some(("config.yml", 3)));
+    /// # Ok::<(), ytterby::ProjectError>(())
+    /// ```
+    pub fn explain(&mut self, values: &Values, questions: &[Question]) -> Result<Vec<Explanation>, ProjectError> {
+        let options = self.options_with(values)?;
+        self.with_run(options, Rc::new(Silent), |run, library| {
+            let result = limits::caught(|| provenance::answers(run, library, questions));
+            Ok(run.conclude_with(limits::conclude(result, &run.sources))?.0)
+        })
+    }
+
+    pub(super) fn generate(&mut self, how: &GenerateOptions) -> Result<Generated, ProjectError> {
+        let options = Options::clone(self.project.options());
+        self.with_run(options, Rc::new(Silent), |run, library| {
+            let result = limits::caught(|| generate::documents(run, library, how));
+            Ok(run.conclude_with(limits::conclude(result, &run.sources))?.0)
+        })
+    }
+
+    /// Compiles all files, also those that no render needs, and reports the problems of all of them.
+    pub(super) fn compile(&mut self) -> Result<(), ProjectError> {
+        let options = Options::clone(self.project.options());
+        let files = self.files.clone();
+        self.with_run(options, Rc::new(Silent), |run, library| {
+            let settings = library_run(run, library).options;
+            let compile = || {
+                let compile = |file: &Rc<File>| file.compile(run, settings.strict, settings.unknown_comments).err();
+                let mut failures: Vec<Failure> = files.iter().filter_map(compile).collect();
+                match failures.len() {
+                    0 => Ok(()),
+                    1 => Err(failures.remove(0)),
+                    _ => Err(Failure::of(Cause::Series(failures))),
+                }
+            };
+            run.conclude_with(limits::conclude(limits::caught(compile), &run.sources)).map(drop)
+        })
+    }
+
+    /// The options of the project with more data values.
+    fn options_with(&self, values: &Values) -> Result<Options, ProjectError> {
+        let mut options = Options::clone(self.project.options());
+        values.add_to(&mut options.values)?;
+        Ok(options)
+    }
+
     pub(super) fn schema(&mut self) -> Result<SchemaInfo, ProjectError> {
         let options = Options::clone(self.project.options());
         self.with_run(options, Rc::new(Silent), |run, library| {
             let library = library_run(run, library);
-            let declared = limits::caught(|| library.schema(&mut run.new_eval(), Vec::new()));
-            let (declared, _) = run.conclude_with(limits::conclude(declared, &run.sources))?;
-            let absent = Schema::absent();
-            Ok(SchemaInfo::new(declared.schema.as_deref().unwrap_or(&absent), &run.sources))
+            let info = limits::caught(|| {
+                let declared = library.schema(&mut run.new_eval(), Vec::new())?;
+                let absent = Schema::absent();
+                Ok(SchemaInfo::new(declared.schema.as_deref().unwrap_or(&absent), &run.sources))
+            });
+            Ok(run.conclude_with(limits::conclude(info, &run.sources))?.0)
         })
     }
 
@@ -108,10 +206,17 @@ impl Renderer {
     }
 }
 
+impl fmt::Debug for Renderer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Renderer").field("project", &self.project).finish_non_exhaustive()
+    }
+}
+
 impl Drop for Renderer {
     fn drop(&mut self) {
         // The caches of files contain nodes.
-        let kept = (std::mem::take(&mut self.library), std::mem::take(&mut self.reuse));
+        let kept =
+            (std::mem::take(&mut self.files), std::mem::take(&mut self.library), std::mem::take(&mut self.reuse));
         crate::on_large_stack(|| drop(kept));
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use ytterby_diag::{Pos, Sources};
+use ytterby_diag::{Id, Pos, Sources};
 
 use crate::export::model::{self, Model, When};
 use crate::node::Node;
 use crate::output_documents::{self, OutputNode};
-use crate::schema::Schema;
+use crate::schema::{ScalarType, Schema, Type};
 use crate::validate::{Described, Detail};
 
 /// The schema of a project.
@@ -40,7 +40,9 @@ pub struct Field {
     pub title: String,
     /// Its description.
     pub description: Option<String>,
-    /// `string`, `array of map`, `integer or string`.
+    /// Its type.
+    pub ty: FieldType,
+    /// Its type in words: `string`, `array of map`, `integer or string`.
     pub type_name: String,
     /// Whether null is also allowed.
     pub nullable: bool,
@@ -63,11 +65,66 @@ pub struct Field {
     pub pos: Pos,
 }
 
-/// A rule of a field.
+/// The type of a field, apart from null.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
+pub enum FieldType {
+    /// Any value.
+    Any,
+    /// Only null.
+    Null,
+    /// A boolean.
+    Boolean,
+    /// An integer.
+    Integer,
+    /// A floating-point number; integers are also accepted.
+    Float,
+    /// A string.
+    String,
+    /// A map; its fields follow in the list, one level deeper.
+    Map,
+    /// An array; [`Field::type_name`] tells of what. If its items are maps, their fields follow in the list, below `name[]`.
+    Array,
+    /// A value of one of these types.
+    OneOf(Vec<FieldType>),
+    /// A value of one of so many shapes; their fields follow in the list, below `name (1)` and so on.
+    Shapes(usize),
+}
+
+impl FieldType {
+    fn of(ty: &Type) -> FieldType {
+        match ty {
+            Type::Any => FieldType::Any,
+            Type::Scalar(ScalarType::Null) => FieldType::Null,
+            Type::Scalar(ScalarType::Bool) => FieldType::Boolean,
+            Type::Scalar(ScalarType::Int) => FieldType::Integer,
+            Type::Scalar(ScalarType::Float) => FieldType::Float,
+            Type::Scalar(ScalarType::String) => FieldType::String,
+            Type::Map(_) => FieldType::Map,
+            Type::Array(_) => FieldType::Array,
+            Type::Union(union) => {
+                let mut types = union.members.iter().map(FieldType::of).filter(|ty| *ty != FieldType::Null);
+                match (types.next(), types.next()) {
+                    (None, _) => FieldType::Null,
+                    (Some(one), None) => one,
+                    (Some(first), Some(second)) => FieldType::OneOf([first, second].into_iter().chain(types).collect()),
+                }
+            }
+            Type::Shapes(shapes) => FieldType::Shapes(shapes.slots.len()),
+        }
+    }
+}
+
+/// A rule of a field.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FieldRule {
-    /// The requirement: `at least 1`.
+    /// The id of its violations, such as [`Id::RULE_MIN`]; `None` if only its text is known, as for rules about keys.
+    pub id: Option<Id>,
+    /// The argument of a named rule: the number of `min=1`, the list of `one_of=["a", "b"]`. `None` for rules that are only
+    /// switched on, such as `unique=True`, and for functions.
+    pub argument: Option<OutputNode>,
+    /// The requirement: `a value >= 1`.
     pub text: String,
     /// Additional information, such as an example of a format.
     pub hint: Option<String>,
@@ -96,6 +153,7 @@ impl SchemaInfo {
             depth: field.depth,
             title: field.title,
             description: text(field.documentation),
+            ty: FieldType::of(&field.ty),
             type_name: field.type_name,
             nullable: field.nullable,
             default: field.default.as_ref().and_then(value),
@@ -130,7 +188,7 @@ impl SchemaInfo {
 }
 
 fn rule(rule: Described) -> FieldRule {
-    FieldRule { text: rule.text, hint: rule.hint }
+    FieldRule { id: rule.id, argument: rule.argument.as_ref().and_then(value), text: rule.text, hint: rule.hint }
 }
 
 fn value(node: &Node) -> Option<OutputNode> {

@@ -23,7 +23,7 @@ use ytterby_text::{Str, spelling};
 use crate::api::{Options, Silent};
 use crate::export::json_text;
 use crate::input::InputFile;
-use crate::library::RanLibrary;
+use crate::library::{Library, RanLibrary, library_of};
 use crate::limits;
 use crate::node::{Document, Map, Node, Scalar, key_text};
 use crate::path::Way;
@@ -143,14 +143,20 @@ pub fn explain(
         let mut run = Run::new(options, sources, Rc::new(Silent));
         run.is_one_of_many = true;
         let run = Rc::new(run);
-        let result = limits::conclude(limits::caught(|| answers(&run, files, questions)), sources);
+        let result = limits::caught(|| answers(&run, library_of(&run, files)?, questions));
+        let result = limits::conclude(result, sources);
         Ok(run.conclude_with(result)?.0)
     })
 }
 
-fn answers(run: &Rc<Run>, files: Vec<InputFile>, questions: &[Question]) -> Result<Vec<Explanation>, Failure> {
+/// The answers to questions about a library of input files.
+pub(crate) fn answers(
+    run: &Rc<Run>,
+    library: Rc<Library>,
+    questions: &[Question],
+) -> Result<Vec<Explanation>, Failure> {
     let mut eval = run.new_eval();
-    let session = Session::new(run, &mut eval, files)?;
+    let session = Session::new(run, &mut eval, library)?;
     if let Some(schema) = &session.schema {
         schema.keep_secrets(run, &session.values.value);
     }

@@ -13,8 +13,7 @@ use ytterby_text::Str;
 use super::blocks::Blocks;
 use super::constants::Constants;
 use crate::annotation::Ann;
-use crate::input::{FileKind, InputFile};
-use crate::library::{File, LibraryRun, PreparedLibrary, RanLibrary, Waiting, root};
+use crate::library::{File, Library, LibraryRun, PreparedLibrary, RanLibrary, Waiting, library_run};
 use crate::node::{Annotated, Document, Node, Reads};
 use crate::overlay::{self, Purpose};
 use crate::record::{History, LibraryCall, Record, Replaced};
@@ -91,8 +90,8 @@ pub(super) struct Output {
 }
 
 impl Session {
-    pub fn new(run: &Rc<Run>, eval: &mut Eval, files: Vec<InputFile>) -> Result<Session, Failure> {
-        let library = root(run, files)?;
+    pub fn new(run: &Rc<Run>, eval: &mut Eval, library: Rc<Library>) -> Result<Session, Failure> {
+        let library = library_run(run, library);
         compile(&library)?;
         let given = values::from_flags(run)?;
         Session::with(library, eval, Vec::new(), given)
@@ -276,19 +275,11 @@ impl Session {
 /// Compiles all templates, so that problems of one are always reported.
 fn compile(library: &LibraryRun) -> Result<(), Failure> {
     for file in library.library.accessible_files() {
-        let input = file.file.input();
-        if !input.is_template() {
+        if !file.file.input().is_template() {
             continue;
         }
-        match input.kind() {
-            FileKind::Yaml => {
-                let options = &library.options;
-                file.file.yaml_template(&library.run, options.strict, options.unknown_comments)?;
-            }
-            FileKind::Text => _ = file.file.text_template(&library.run)?,
-            FileKind::Starlark => _ = file.file.starlark(&library.run)?,
-            FileKind::Data => {}
-        }
+        let options = &library.options;
+        file.file.compile(&library.run, options.strict, options.unknown_comments)?;
     }
     Ok(())
 }

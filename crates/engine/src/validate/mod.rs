@@ -109,6 +109,10 @@ pub(crate) enum Detail<'a> {
 /// The documentation of one rule.
 #[derive(Clone, Debug)]
 pub(crate) struct Described {
+    /// The id of its violations; `None` if only its text is known.
+    pub id: Option<Id>,
+    /// Its argument.
+    pub argument: Option<Node>,
     /// The must-be text, with the suffix of conditional rules.
     pub text: String,
     /// The hint of its format if it has one.
@@ -169,7 +173,13 @@ impl Rules {
                 Check::Named(named) => (named.must_be(), named.limits()),
                 Check::Custom(custom) => (format!("{}\0{}", rule.must_be, source(custom.function())), Vec::new()),
             };
+            let argument = match &rule.check {
+                Check::Named(named) => named.argument(),
+                Check::Custom(_) => None,
+            };
             Described {
+                id: Some(rule.id),
+                argument,
                 text: self.text(rule),
                 hint: rule.hint(),
                 meaning: format!("{meaning}{when}"),

@@ -48,6 +48,10 @@ pub(crate) fn from_flags(run: &Run) -> Result<Vec<Envelope>, Failure> {
     for content in &flags.contents {
         found.push(maker.content(content).map_err(from_file)?);
     }
+    for (form, pair) in &flags.pairs {
+        let made = maker.pair(pair, *form);
+        found.push(made.map_err(|failure| failure.doing("Extracting data value from KV"))?);
+    }
     Ok(found)
 }
 
@@ -190,7 +194,7 @@ impl<'a> Maker<'a> {
 }
 
 /// The node that a host describes.
-fn node_of(given: &OutputNode) -> Node {
+pub(crate) fn node_of(given: &OutputNode) -> Node {
     match &given.value {
         OutputValue::Scalar(scalar) => Node::Scalar(scalar.clone()),
         OutputValue::Array(items) => deep(|| {

@@ -19,7 +19,7 @@ mod trial;
 mod undo;
 
 pub(crate) use envelope::{Envelope, Input, LibraryRef};
-pub(crate) use flags::from_flags;
+pub(crate) use flags::{from_flags, node_of};
 pub(crate) use merge::{MergeResult, try_merge};
 pub(crate) use stage::{DeclaredSchema, FinalValues, inputs_of, schema_of, validate, values_of, wrong};
 pub(crate) use trial::Trial;

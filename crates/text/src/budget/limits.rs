@@ -43,6 +43,18 @@ impl Limits {
         depth: None,
     };
 
+    /// These limits, and those of `others` where these have the default.
+    #[must_use]
+    pub fn or(self, others: Limits) -> Limits {
+        Limits {
+            time: self.time.or(others.time),
+            memory: self.memory.or(others.memory),
+            steps: self.steps.or(others.steps),
+            output: self.output.or(others.output),
+            depth: self.depth.or(others.depth),
+        }
+    }
+
     /// The time limit of a run that read `input` bytes.
     pub(super) fn time_with(&self, input: u64) -> Duration {
         self.time.unwrap_or_else(|| Limits::TIME + Duration::from_micros(input))

@@ -167,6 +167,9 @@ impl fmt::Display for QuotedByte {
 
 /// Reads a text that consists of one value, optionally surrounded by white space, with arrays and
 /// objects nested at most `max_depth` deep.
+///
+/// # Errors
+/// If the text is not JSON, or nested more deeply.
 pub fn read<B: Build>(text: &[u8], max_depth: usize, build: &mut B) -> Result<B::Value, JsonReadError> {
     Reader { text, at: 0, last_string: 0..0, max_depth, open: Vec::new(), build }.document()
 }

@@ -57,7 +57,10 @@ pub fn escape(bytes: &[u8], part: UrlPart) -> Vec<u8> {
     out
 }
 
-/// Decodes the escapes of `text`. The error is the reference's message.
+/// Decodes the escapes of `text`.
+///
+/// # Errors
+/// If an escape is malformed; the text is the reference's message.
 pub fn unescape(text: &[u8], part: UrlPart) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;

@@ -80,7 +80,10 @@ impl Escapable {
     }
 }
 
-/// Parses a URL. The error is the reference's message.
+/// Parses a URL.
+///
+/// # Errors
+/// If it is malformed; the text is the reference's message.
 pub fn parse(text: &[u8]) -> Result<Url, String> {
     let (rest, fragment) = cut(text, b'#');
     let failed = |shown: &[u8], problem: String| format!("parse {}: {problem}", quote(shown));

@@ -76,12 +76,18 @@ type Failure = Box<ReadError>;
 /// let View::Map(items) = tree.value(tree.documents()[0].value) else { panic!("not a map") };
 /// assert_eq!(tree.comments(&items[0])[0].text, " one");
 /// ```
+///
+/// # Errors
+/// If the text is not valid YAML, or nested too deeply.
 pub fn parse(text: &[u8], file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
     let shape = valid::check(text, file)?;
     parser::read(text, None, file, options, shape, Quick::Yes, None).map_err(|failure| *failure)
 }
 
 /// Like [`parse`]; long scalars share the bytes of the text instead of copying them.
+///
+/// # Errors
+/// As [`parse`].
 pub fn parse_shared(text: &Str, file: FileId, options: &ReadOptions) -> Result<Tree, ReadError> {
     let shape = valid::check(text, file)?;
     parser::read(text, Some(text), file, options, shape, Quick::Yes, None).map_err(|failure| *failure)
@@ -104,6 +110,9 @@ pub fn parse_slowly(text: &[u8], file: FileId, options: &ReadOptions) -> Result<
 /// rewrite(&"{a: 1}\n--- # empty\n--- [2]".into(), FileId(0), &ReadOptions::default(), &mut yaml).unwrap();
 /// assert_eq!(yaml.finish(), b"a: 1\n---\n- 2\n");
 /// ```
+///
+/// # Errors
+/// As [`parse`].
 pub fn rewrite(text: &Str, file: FileId, options: &ReadOptions, sink: &mut impl Sink) -> Result<(), ReadError> {
     let shape = valid::check(text, file)?;
     let options = ReadOptions { comments: false, ..*options };

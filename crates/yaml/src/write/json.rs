@@ -59,7 +59,10 @@ impl JsonWriter {
         JsonWriter { options, ..JsonWriter::default() }
     }
 
-    /// The output, or the first value that JSON cannot express.
+    /// The output.
+    ///
+    /// # Errors
+    /// If JSON cannot express a value; the text describes the first one.
     pub fn finish(self) -> Result<Vec<u8>, String> {
         match self.problem {
             Some(problem) => Err(problem),

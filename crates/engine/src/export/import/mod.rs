@@ -46,6 +46,7 @@ pub enum ImportFrom {
 
 /// An imported schema.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Imported {
     /// The schema file.
     pub text: String,
@@ -54,6 +55,9 @@ pub struct Imported {
 }
 
 /// Creates a schema file from another schema, or from values.
+///
+/// # Errors
+/// If the content cannot be parsed, or is not what [`ImportOptions::from`] says.
 pub fn import_schema(content: &[u8], options: &ImportOptions) -> Result<Imported, Failure> {
     crate::on_large_stack(|| import(content, options))
 }

@@ -49,6 +49,10 @@ impl NamedRule for Matches {
         !inner.contains(['^', '$', '\\']) && self.regexp.is_match(&Str::EMPTY)
     }
 
+    fn argument(&self) -> Option<Node> {
+        Some(Node::str(self.pattern.clone()))
+    }
+
     fn wants(&self) -> Option<Want<'_>> {
         Some(Want::Pattern(&self.regexp))
     }

@@ -22,7 +22,7 @@ mod unique;
 use std::fmt::Debug;
 use std::rc::Rc;
 
-use ytterby_diag::Help;
+use ytterby_diag::{Help, Pos};
 use ytterby_starlark::Value;
 use ytterby_text::{Str, gofloat};
 
@@ -63,6 +63,27 @@ pub(crate) trait NamedRule: Debug {
     /// Its requirement besides [`NamedRule::limits`], for generators of values.
     fn wants(&self) -> Option<Want<'_>> {
         None
+    }
+
+    /// Its argument; `None` if it is only switched on.
+    fn argument(&self) -> Option<Node> {
+        let number = |bound: Bound| match bound.number {
+            number if number.fract() == 0.0 => Scalar::Int(number as i64),
+            number => Scalar::Float(number),
+        };
+        match (self.wants(), self.limits().into_iter().next()) {
+            (Some(Want::Prefix(text) | Want::Suffix(text)), _) => Some(Node::str(text.clone())),
+            (Some(Want::Part(node) | Want::MultipleOf(node) | Want::Near(node) | Want::KeyOf(node)), _) => {
+                Some(node.clone())
+            }
+            (Some(Want::Format(format)), _) => Some(Node::str(format.name)),
+            (_, Some(Limit::AtLeast(_, bound) | Limit::AtMost(_, bound))) => Some(Node::Scalar(number(bound))),
+            (_, Some(Limit::OneOf(values))) => {
+                let items = values.into_iter().map(|value| ArrayItem::new(value, Pos::UNKNOWN)).collect();
+                Some(Node::array(Array { items, ..Array::default() }))
+            }
+            (Some(Want::Pattern(_) | Want::Unique) | None, None) => None,
+        }
     }
 
     /// Whether it holds for every suitable value, so that it need not be documented: `min_len=0`,
