@@ -76,7 +76,10 @@ list:
 end: here
   #@ end
 ";
-    check(&[("a.yml", template)], "---\nfirst: 1\n---\nsecond: 2\n---\n1\n---\n{}\n---\n[]\n---\na: 1\n---\nend: here\n");
+    check(
+        &[("a.yml", template)],
+        "---\nfirst: 1\n---\nsecond: 2\n---\n1\n---\n{}\n---\n[]\n---\na: 1\n---\nend: here\n",
+    );
 }
 
 /// Items are written when they begin, although what follows decides about them: whether a collection is empty, whether an
@@ -170,7 +173,10 @@ fn files_in_the_order_of_the_command_line() {
     ];
     check(&files[..5], "z: 1\n---\nz: 2\n---\na: 1\n");
     check(&files, "undefined");
-    check(&[("v.yml", "#@data/values\n---\nv: 1\n"), ("p.yml", "p: 1\n---\n# c\n---\nq: {a: 1, a: 2}\n")], "p: 1\n---\nq:\n  a: 2\n");
+    check(
+        &[("v.yml", "#@data/values\n---\nv: 1\n"), ("p.yml", "p: 1\n---\n# c\n---\nq: {a: 1, a: 2}\n")],
+        "p: 1\n---\nq:\n  a: 2\n",
+    );
 }
 
 #[test]
@@ -180,7 +186,10 @@ fn overlays_and_output_rules_need_all_documents() {
     let rule = "#@assert/validate max=1\na: 2\n";
     check(&[("a.yml", rule)], "a.yml:2");
     let library = [("_ytt_lib/l/a.yml", "a: #@ 1\n"), ("_ytt_lib/l/o.yml", overlay)];
-    let user = ("u.yml", "#@ load(\"@ytt:library\", \"library\")\n#@ load(\"@ytt:template\", \"template\")\n--- #@ template.replace(library.get(\"l\").eval())\n");
+    let user = (
+        "u.yml",
+        "#@ load(\"@ytt:library\", \"library\")\n#@ load(\"@ytt:template\", \"template\")\n--- #@ template.replace(library.get(\"l\").eval())\n",
+    );
     check(&[library[0], library[1], user], "a: 1\nb: 2\n");
     check(&[library[0], user, ("p.yml", "p: 1\n")], "a: 1\n---\np: 1\n");
 }
