@@ -1,7 +1,7 @@
 //! Definitions, references and renaming across the files of a project.
 //!
 //! All three begin with the [`Symbol`] at the cursor. References are the ranges in all files that
-//! have the same symbol; renaming replaces these, and refuses what it could not replace everywhere.
+//! have the same symbol; renaming replaces these, and fails if the new name is taken.
 
 use std::collections::BTreeSet;
 

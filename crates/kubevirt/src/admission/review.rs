@@ -1,7 +1,7 @@
 //! Parses admission reviews.
 //!
-//! The number of values is estimated before parsing, which limits the memory of a review. Missing
-//! and wrong fields get the answers that Go's decoder would cause.
+//! The number of values is estimated before parsing, which limits the memory of a review. With
+//! `--compat ssp`, wrong fields get the messages of Go's decoder, otherwise clearer ones.
 
 use super::{Answer, ReviewOptions, Verdict};
 use crate::json;
