@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use ytterby_kubevirt::admission::{self, Ignorance, Parent, ReviewOptions, Surroundings};
+use ytterby_kubevirt::admission::{self, UnknownReason, ParentTemplate, ReviewOptions, Surroundings};
 use ytterby_kubevirt::json;
 use ytterby_kubevirt::value::Value;
 
@@ -12,11 +12,11 @@ use ytterby_kubevirt::value::Value;
 struct Here(Arc<str>);
 
 impl Surroundings for Here {
-    fn template(&self, _: &str, _: &str) -> Parent {
-        Parent::Rules(Arc::clone(&self.0))
+    fn template(&self, _: &str, _: &str) -> ParentTemplate {
+        ParentTemplate::Rules(Arc::clone(&self.0))
     }
 
-    fn dependents(&self, _: &str, name: &str) -> Result<Vec<String>, Ignorance> {
+    fn dependents(&self, _: &str, name: &str) -> Result<Vec<String>, UnknownReason> {
         Ok(vec![name.to_owned()])
     }
 

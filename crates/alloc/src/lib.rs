@@ -64,7 +64,7 @@ struct Local {
 }
 
 thread_local! {
-    // Neither lazy nor dropped: a thread can use it from its first to its last instruction, without an allocation.
+    // Not lazy and never dropped: a thread can use it from its first to its last instruction, without an allocation.
     static LOCAL: Local = const {
         Local {
             free: [const { Cell::new(ptr::null_mut()) }; CLASSES],

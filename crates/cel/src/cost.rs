@@ -230,7 +230,7 @@ impl Estimate {
     }
 }
 
-/// What a call itself costs, beside its arguments.
+/// The cost of a call without its arguments.
 fn own(fun: Fun, shapes: &[Arc<MaxSize>], ty: &Type) -> u64 {
     let size = |at: usize| shapes.get(at).map_or(1, |shape: &Arc<MaxSize>| shape.max);
     match fun {
@@ -241,7 +241,7 @@ fn own(fun: Fun, shapes: &[Arc<MaxSize>], ty: &Type) -> u64 {
     }
 }
 
-/// What a call that looks at the items of a list costs.
+/// The cost of a call that reads the items of a list.
 fn of_list(fun: Fun, shapes: &[Arc<MaxSize>]) -> Option<u64> {
     let list = shapes.first()?;
     let item = list.items.as_ref()?.max;
@@ -258,7 +258,7 @@ fn of_list(fun: Fun, shapes: &[Arc<MaxSize>]) -> Option<u64> {
     })
 }
 
-/// What a call itself costs, by the sizes of its first two arguments.
+/// The cost of a call without its arguments, by the sizes of the first two.
 pub(crate) fn of_call(fun: Fun, first: u64, second: u64) -> u64 {
     match fun {
         Fun::Contains | Fun::IndexOf | Fun::LastIndexOf => tenth(first).saturating_mul(tenth(second)),

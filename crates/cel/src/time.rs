@@ -1,5 +1,7 @@
 //! Times and durations: parsing, printing, and the parts of a date.
 
+use ytterby_text::calendar::{days_in_month, days_since_epoch};
+
 /// The result of `string()` for a duration: seconds with as many digits as needed.
 pub(crate) fn duration_text(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
@@ -24,7 +26,7 @@ pub(crate) fn timestamp(text: &str) -> Option<(i64, u32)> {
     }
     let (year, month, day) = (number(0, 4)?, number(5, 2)?, number(8, 2)?);
     let (hour, minute, second) = (number(11, 2)?, number(14, 2)?, number(17, 2)?);
-    let is_date = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
+    let is_date = (1..=12).contains(&month) && (1..=days_in_month(year, month)).contains(&day);
     if !is_date || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
@@ -53,7 +55,7 @@ pub(crate) fn timestamp(text: &str) -> Option<(i64, u32)> {
         }
         _ => return None,
     };
-    Some((days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset, nanos))
+    Some((days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset, nanos))
 }
 
 /// The result of `string()` for a time.
@@ -99,7 +101,7 @@ impl Date {
             hour: rest / 3600,
             minute: rest / 60 % 60,
             second: rest % 60,
-            day_of_year: days - days_from_civil(year, 1, 1),
+            day_of_year: days - days_since_epoch(year, 1, 1),
             day_of_week: (days + 4).rem_euclid(7),
         }
     }
@@ -119,21 +121,4 @@ pub(crate) fn zone_offset(zone: &str) -> Option<i64> {
     let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
     let seconds = hours * 3600 + minutes * 60;
     Some(if negative { -seconds } else { seconds })
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year - era * 400;
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }

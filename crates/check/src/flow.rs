@@ -78,7 +78,7 @@ pub(crate) struct UnknownRead {
     pub within: ValueId,
 }
 
-/// What the code of a library reads.
+/// Data values that the code of a library reads.
 #[derive(Default)]
 pub(crate) struct LibraryReads {
     pub unknown: Vec<UnknownRead>,

@@ -1,4 +1,8 @@
 //! Checks one target: by running it, and by analysing its files.
+//!
+//! A run stops at the first template with an error. It is therefore repeated without the failing
+//! templates, up to a limit, to find the problems of the others. The analysis of a file depends on
+//! that file alone and is cached.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What is reported, and above all what is not.
+//! Reported findings, and above all code without findings.
 //!
 //! Each test has files and their expected findings, as `id file:line`.
 

@@ -1,4 +1,7 @@
 //! Renders templates: what the program does without a subcommand.
+//!
+//! Flags become [`Inputs`] and options for the engine; other commands that render share these
+//! steps. The result goes to standard output or to a directory.
 
 use std::mem::ManuallyDrop;
 use std::rc::Rc;

@@ -29,11 +29,11 @@ impl Severity {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// What sort of problem it is.
+    /// The id of the problem.
     pub id: Id,
     /// Error or warning.
     pub severity: Severity,
-    /// What is wrong, in one line that can be understood alone.
+    /// The problem, in one line that can be understood alone.
     pub message: Text,
     /// Whether the text rendering omits it: warnings about common mistakes that ytt does not have.
     pub beyond_text: bool,
@@ -45,11 +45,11 @@ pub struct Diagnostic {
     pub path: Option<Path>,
     /// Text after the path in a sentence: ` (document 0 at config.yml:1)`.
     pub suffix: Text,
-    /// What a rule requires.
+    /// The requirement of a rule.
     pub must_be: Option<Text>,
-    /// What a type, an annotation or a matcher expects.
+    /// The expectation of a type, an annotation or a matcher.
     pub expected: Option<Text>,
-    /// What was found instead.
+    /// The text or value that was found instead.
     pub found: Option<Text>,
     /// Facts that help to understand it.
     pub notes: Vec<Text>,
@@ -111,7 +111,7 @@ pub struct Help {
 /// Edits that correct a problem.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fix {
-    /// What the edits do: `Change "nmae" to "name"`.
+    /// The effect of the edits: `Change "nmae" to "name"`.
     pub title: String,
     /// The edits. No two overlap.
     pub edits: Vec<Edit>,

@@ -25,7 +25,7 @@ struct Inner {
     warnings: Vec<Diagnostic>,
 }
 
-/// What was being done when something failed.
+/// The operation during which something failed.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Context {
     /// `Doing this: …`, on the same line as the text after it.
@@ -34,7 +34,7 @@ pub enum Context {
     Stage(Text),
 }
 
-/// What went wrong.
+/// The problem.
 #[derive(Clone, Debug)]
 pub enum Cause {
     /// One problem.
@@ -57,9 +57,9 @@ pub enum Cause {
 /// A problem of code.
 #[derive(Clone, Debug)]
 pub struct CodeProblem {
-    /// What sort of problem it is.
+    /// The id of the problem.
     pub id: Id,
-    /// What went wrong.
+    /// The problem.
     pub message: CodeMessage,
     /// Where.
     pub label: Option<Label>,
@@ -97,9 +97,9 @@ pub struct SchemaReport {
 /// A value, or an annotation, that does not match a schema.
 #[derive(Clone, Debug)]
 pub struct SchemaBlock {
-    /// What sort of problem it is.
+    /// The id of the problem.
     pub id: Id,
-    /// What is wrong, if found and expected do not explain it.
+    /// The problem, if found and expected do not explain it.
     pub about: Option<String>,
     /// Annotations that matter.
     pub annotations: Vec<Pos>,
@@ -109,11 +109,11 @@ pub struct SchemaBlock {
     pub part: Part,
     /// The call that created it, if no source contains it.
     pub call: Pos,
-    /// What the value looks like, if no source contains it.
+    /// The value as text, if no source contains it.
     pub exhibit: Exhibit,
-    /// What was found.
+    /// The text or value that was found.
     pub found: Text,
-    /// What was expected.
+    /// The expected text or value.
     pub expected: Text,
     /// The position of the type or annotation that expects it, and how ytt introduces that
     /// position.
@@ -227,7 +227,7 @@ impl SchemaBlock {
         Failure::of(Cause::Schema(SchemaReport { title: title.into(), blocks: vec![self] }))
     }
 
-    /// What is wrong in one line, without the path.
+    /// The problem in one line, without the path.
     fn message(&self, title: &str) -> Text {
         match (&self.about, self.id.kind()) {
             (Some(about), _) => Text::new(about.clone()),
@@ -340,11 +340,11 @@ impl ViolationPath {
 /// One broken rule.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// What sort of problem it is.
+    /// The id of the problem.
     pub id: Id,
     /// A description of valid values.
     pub must_be: Text,
-    /// What was found instead; may be empty.
+    /// The text or value that was found instead; may be empty.
     pub found: Text,
     /// A custom message that replaces both.
     pub message: Option<Text>,
@@ -445,12 +445,12 @@ impl Failure {
         Failure::of(Cause::Code(vec![problem]))
     }
 
-    /// What went wrong.
+    /// The problem.
     pub fn cause(&self) -> &Cause {
         &self.0.cause
     }
 
-    /// What was being done, innermost first.
+    /// The operations during which it failed, innermost first.
     pub fn contexts(&self) -> &[Context] {
         &self.0.contexts
     }

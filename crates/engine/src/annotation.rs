@@ -106,13 +106,11 @@ impl Annotation {
 
     /// Replaces an alias that implies arguments by its canonical name with these arguments.
     fn spell_out(&mut self) {
-        let meant = match &*self.name.to_str() {
-            "schema/any-key" => vec![("allowed", Value::from("any")), ("expects", Value::from("0+"))],
-            "schema/key-may-be-present" => vec![("missing_ok", Value::Bool(true))],
-            _ => return,
-        };
-        self.name = Str::from(Ann::SchemaKey.name());
-        self.kwargs.extend(meant.into_iter().map(|(name, value)| (Str::from(name), value)));
+        let Some(row) = self.ann.map(Ann::row) else { return };
+        let alias = row.aliases.iter().find(|alias| self.name == alias.name);
+        let Some(alias) = alias.filter(|alias| !alias.implied.is_empty()) else { return };
+        self.name = Str::from(row.name);
+        self.kwargs.extend(alias.implied.iter().map(|(name, value)| (Str::from(*name), Value::from(*value))));
     }
 
     /// Where each argument comes from, as an explicit list.
@@ -127,13 +125,6 @@ impl Annotation {
     pub fn kwarg(&self, name: &str) -> Option<&Value> {
         self.kwargs.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
-}
-
-/// Whether ytt 0.49 has the name, or only Ytterby (then `--compat=0.49` ignores it).
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Since {
-    Ytt,
-    Ytterby,
 }
 
 /// The arguments of an annotation.
@@ -171,20 +162,52 @@ enum Times {
     Many,
 }
 
+/// Another name of an annotation.
+struct Alias {
+    name: &'static str,
+    /// Keyword arguments that the name stands for. An alias that implies arguments has a meaning of its own,
+    /// so it is suggested for misspelt names as canonical names are.
+    implied: &'static [(&'static str, Implied)],
+}
+
+/// The value of an argument that an alias implies.
+#[derive(Clone, Copy)]
+enum Implied {
+    Text(&'static str),
+    True,
+}
+
+impl From<Implied> for Value {
+    fn from(implied: Implied) -> Value {
+        match implied {
+            Implied::Text(text) => Value::from(text),
+            Implied::True => Value::Bool(true),
+        }
+    }
+}
+
 /// All properties of an annotation except its implementation.
 struct Row {
     ann: Ann,
     name: &'static str,
-    since: Since,
+    /// The first level that has the name.
+    since: Level,
     /// Other names; only Ytterby has them.
-    aliases: &'static [&'static str],
+    aliases: &'static [Alias],
     takes: Takes,
     in_any: InAny,
     times: Times,
 }
 
+impl Row {
+    /// Its name and aliases.
+    fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.aliases.iter().map(|alias| alias.name))
+    }
+}
+
 macro_rules! annotations {
-    ($($variant:ident $name:literal $since:ident [$($alias:literal),*] $takes:expr, $in_any:ident, $times:ident;)*) => {
+    ($($variant:ident $name:literal $since:ident [$($alias:literal $(($($argument:literal = $value:expr),*))?),*] $takes:expr, $in_any:ident, $times:ident;)*) => {
         /// The known annotations.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub(crate) enum Ann { $($variant),* }
@@ -192,8 +215,8 @@ macro_rules! annotations {
         const TABLE: &[Row] = &[$(Row {
             ann: Ann::$variant,
             name: $name,
-            since: Since::$since,
-            aliases: &[$($alias),*],
+            since: Level::$since,
+            aliases: &[$(Alias { name: $alias, implied: &[$($(($argument, $value)),*)?] }),*],
             takes: $takes,
             in_any: InAny::$in_any,
             times: Times::$times,
@@ -206,58 +229,59 @@ use Takes::{Anything, Keywords, One, OneText, Rules, Text};
 // To add an annotation, add a row here and its implementation. Messages about several annotations
 // list them in this order.
 annotations! {
-    DataValues "data/values" Ytt [] Anything, Kept, Once;
-    DataValuesSchema "data/values-schema" Ytt ["schema/definition", "schema/match", "schema"] Anything, Kept, Once;
-    LibraryRef "library/ref" Ytt [] Anything, Kept, Once;
-    YamlTextTemplatedStrings "yaml/text-templated-strings" Ytt [] Anything, Kept, Once;
-    YamlMapKeyOverride "yaml/map-key-override" Ytt [] Anything, Kept, Once;
-    TemplateCode "template/code" Ytt [] Anything, Kept, Many;
-    TemplateValue "template/value" Ytt [] Anything, Kept, Many;
+    DataValues "data/values" Ytt049 [] Anything, Kept, Once;
+    DataValuesSchema "data/values-schema" Ytt049 ["schema/definition", "schema/match", "schema"] Anything, Kept, Once;
+    LibraryRef "library/ref" Ytt049 [] Anything, Kept, Once;
+    YamlTextTemplatedStrings "yaml/text-templated-strings" Ytt049 [] Anything, Kept, Once;
+    YamlMapKeyOverride "yaml/map-key-override" Ytt049 [] Anything, Kept, Once;
+    TemplateCode "template/code" Ytt049 [] Anything, Kept, Many;
+    TemplateValue "template/value" Ytt049 [] Anything, Kept, Many;
     TemplateComment "template/comment" Ytterby [] Anything, Kept, Many;
-    OverlayMatch "overlay/match" Ytt [] Keywords(&["by", "expects", "missing_ok", "when"]), Kept, Once;
-    OverlayMatchChildDefaults "overlay/match-child-defaults" Ytt []
+    OverlayMatch "overlay/match" Ytt049 [] Keywords(&["by", "expects", "missing_ok", "when"]), Kept, Once;
+    OverlayMatchChildDefaults "overlay/match-child-defaults" Ytt049 []
         Keywords(&["expects", "missing_ok", "when"]), Kept, Once;
-    OverlayMerge "overlay/merge" Ytt [] Keywords(&[]), Kept, Once;
-    OverlayRemove "overlay/remove" Ytt [] Keywords(&[]), Kept, Once;
-    OverlayReplace "overlay/replace" Ytt [] Keywords(&["via", "or_add"]), Kept, Once;
-    OverlayInsert "overlay/insert" Ytt [] Keywords(&["before", "after", "via"]), Kept, Once;
-    OverlayAppend "overlay/append" Ytt [] Keywords(&[]), Kept, Once;
-    OverlayAssert "overlay/assert" Ytt [] Keywords(&["via"]), Kept, Once;
+    OverlayMerge "overlay/merge" Ytt049 [] Keywords(&[]), Kept, Once;
+    OverlayRemove "overlay/remove" Ytt049 [] Keywords(&[]), Kept, Once;
+    OverlayReplace "overlay/replace" Ytt049 [] Keywords(&["via", "or_add"]), Kept, Once;
+    OverlayInsert "overlay/insert" Ytt049 [] Keywords(&["before", "after", "via"]), Kept, Once;
+    OverlayAppend "overlay/append" Ytt049 [] Keywords(&[]), Kept, Once;
+    OverlayAssert "overlay/assert" Ytt049 [] Keywords(&["via"]), Kept, Once;
     OverlayNoop "overlay/noop" Ytterby [] Keywords(&[]), Kept, Once;
     OverlayReplaceAnns "overlay/replace-anns" Ytterby ["overlay/replace-ann"] Keywords(&["via"]), Kept, Once;
     OverlayMergeAnns "overlay/merge-anns" Ytterby ["overlay/merge-ann"] Keywords(&["via"]), Kept, Once;
     OverlayRemoveAnns "overlay/remove-anns" Ytterby ["overlay/remove-ann"] Keywords(&["via"]), Kept, Once;
-    AssertValidate "assert/validate" Ytt [] Rules, Kept, Once;
-    SchemaNullable "schema/nullable" Ytt [] Anything, Refused, Once;
-    SchemaType "schema/type" Ytt [] Anything, Refused, Once;
-    SchemaDefault "schema/default" Ytt [] One, Refused, Once;
+    AssertValidate "assert/validate" Ytt049 [] Rules, Kept, Once;
+    SchemaNullable "schema/nullable" Ytt049 [] Anything, Refused, Once;
+    SchemaType "schema/type" Ytt049 [] Anything, Refused, Once;
+    SchemaDefault "schema/default" Ytt049 [] One, Refused, Once;
     SchemaRequired "schema/required" Ytterby [] Text, Refused, Once;
-    SchemaKey "schema/key" Ytterby ["schema/any-key", "schema/key-may-be-present"] Anything, Refused, Once;
+    SchemaKey "schema/key" Ytterby [
+        "schema/any-key" ("allowed" = Implied::Text("any"), "expects" = Implied::Text("0+")),
+        "schema/key-may-be-present" ("missing_ok" = Implied::True)
+    ] Anything, Refused, Once;
     SchemaRemoved "schema/removed" Ytterby [] OneText, Refused, Once;
     SchemaOneOf "schema/one-of" Ytterby [] Anything, Refused, Once;
     SchemaAnyOf "schema/any-of" Ytterby [] Anything, Refused, Once;
     SchemaAllOf "schema/all-of" Ytterby [] Anything, Refused, Once;
-    SchemaDesc "schema/desc" Ytt ["schema/doc"] OneText, Ignored, Once;
-    SchemaTitle "schema/title" Ytt [] OneText, Ignored, Once;
-    SchemaExamples "schema/examples" Ytt [] Anything, Ignored, Once;
+    SchemaDesc "schema/desc" Ytt049 ["schema/doc"] OneText, Ignored, Once;
+    SchemaTitle "schema/title" Ytt049 [] OneText, Ignored, Once;
+    SchemaExamples "schema/examples" Ytt049 [] Anything, Ignored, Once;
     SchemaExample "schema/example" Ytterby [] One, Ignored, Once;
-    SchemaDeprecated "schema/deprecated" Ytt [] OneText, Ignored, Once;
-    SchemaValidation "schema/validation" Ytt ["schema/validate"] Rules, Ignored, Once;
+    SchemaDeprecated "schema/deprecated" Ytt049 [] OneText, Ignored, Once;
+    SchemaValidation "schema/validation" Ytt049 ["schema/validate"] Rules, Ignored, Once;
     SchemaValidationDefaultsForStrings "schema/validation-defaults-for-strings" Ytterby [] Rules, Kept, Once;
     SchemaSecret "schema/secret" Ytterby [] Anything, Ignored, Once;
 }
 
 /// The rows by name and alias: a schema asks for thousands of them.
-static BY_NAME: LazyLock<FxHashMap<&[u8], &Row>> = LazyLock::new(|| {
-    let names = |row: &'static Row| std::iter::once(row.name).chain(row.aliases.iter().copied());
-    TABLE.iter().flat_map(|row| names(row).map(move |name| (name.as_bytes(), row))).collect()
-});
+static BY_NAME: LazyLock<FxHashMap<&[u8], &Row>> =
+    LazyLock::new(|| TABLE.iter().flat_map(|row| row.names().map(move |name| (name.as_bytes(), row))).collect());
 
 impl Ann {
     /// The annotation with this name or alias (without `@`).
     pub fn from_name(name: &[u8], level: Level) -> Option<Ann> {
         let row = BY_NAME.get(name)?;
-        let is_known = level == Level::Ytterby || (row.since == Since::Ytt && row.name.as_bytes() == name);
+        let is_known = level == Level::Ytterby || (row.since == Level::Ytt049 && row.name.as_bytes() == name);
         is_known.then_some(row.ann)
     }
 
@@ -311,7 +335,7 @@ impl Ann {
 
 /// All names, including aliases.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TABLE.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
+    TABLE.iter().flat_map(Row::names)
 }
 
 /// Namespaces whose unknown names are probably mistakes.
@@ -354,10 +378,9 @@ pub(crate) fn suggest(name: &str) -> Option<&'static str> {
     if let Some((_, meant)) = MEANT.iter().find(|(written, _)| *written == name) {
         return Some(meant);
     }
-    // These aliases are the only one-word names for their meaning.
-    let is_short = |name: &str| matches!(name, "schema/any-key" | "schema/key-may-be-present");
-    let is_canonical = |name: &str| TABLE.iter().any(|row| row.name == name);
-    let canonical = || names().filter(|name| is_canonical(name) || is_short(name));
+    let with_arguments = |row: &'static Row| row.aliases.iter().filter(|alias| !alias.implied.is_empty());
+    let canonical =
+        || TABLE.iter().flat_map(|row| std::iter::once(row.name).chain(with_arguments(row).map(|alias| alias.name)));
     let elsewhere = canonical().find(|known| split_own(known).is_some_and(|(_, other)| other == local));
     if elsewhere.is_some() {
         return elsewhere;

@@ -85,7 +85,7 @@ end: here
 /// Items are written when they begin, although what follows decides about them: whether a collection is empty, whether an
 /// item has a value.
 #[test]
-fn items() {
+fn items_are_written_when_they_begin() {
     let template = "\
 #@ def none():
 #@ end
@@ -196,7 +196,7 @@ fn overlays_and_output_rules_need_all_documents() {
 
 /// The order of problems is the same: YAML of all files, then code, then writing.
 #[test]
-fn problems() {
+fn problems_keep_their_order() {
     let code = ("a.yml", "a: #@ fail(\"on purpose\")\n");
     check(&[code, ("b.yml", "b: [\n")], "Unmarshaling YAML template 'b.yml'");
     check(&[code, ("b.yml", "b: 1\n")], "on purpose");

@@ -76,7 +76,7 @@ fn renders_with_typed_values() {
 }
 
 #[test]
-fn problems_are_data_and_renders_do_not_meet() {
+fn renders_are_independent() {
     let project = shop();
     let failed = project.render(&Values::new().set("replicas", 0)).unwrap_err();
     let problems = failed.diagnostics();
@@ -152,7 +152,7 @@ fn threads_share_a_project() {
 }
 
 #[test]
-fn warnings_are_told_in_every_render() {
+fn every_render_reports_warnings() {
     let text = "#@ load('@ytt:overlay', 'overlay')\n---\n#@overlay/mtach missing_ok=True\na: 1\n";
     let project = Project::new([("a.yml", text)]).unwrap();
     let mut renderer = project.renderer();
@@ -165,7 +165,7 @@ fn warnings_are_told_in_every_render() {
 }
 
 #[test]
-fn the_schema_can_be_asked() {
+fn schema_lists_fields() {
     let schema = shop().schema().unwrap();
     let paths: Vec<&str> = schema.fields.iter().map(|field| &*field.path).collect();
     assert_eq!(paths, ["name", "replicas", "db", "db.host", "db.password", "tags"]);

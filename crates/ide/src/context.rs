@@ -1,4 +1,7 @@
 //! The cursor, and what it is at.
+//!
+//! A [`Cursor`] is an offset in a file of a project. Its methods find the token, the chain of names
+//! and the item there; every feature starts from them.
 
 use ytterby_kubernetes::Catalog;
 
@@ -95,7 +98,7 @@ impl<'a> Cursor<'a> {
         Some((fields.find(|field| part.name.as_deref() == Some(&field.name))?, part.range))
     }
 
-    /// The word that the cursor is in or behind: its text up to the cursor.
+    /// The word that the cursor is in or directly after: its text up to the cursor.
     pub fn word(&self) -> crate::TextRange {
         let text = self.text();
         let is_word = |c: char| c.is_alphanumeric() || c == '_';

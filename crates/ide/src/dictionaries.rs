@@ -54,7 +54,7 @@ const METHOD: &str = "with_data_values";
 /// The most tokens of a dictionary that are read.
 const MAX_TOKENS: usize = 4096;
 
-/// What an open bracket contains.
+/// The contents of an open bracket.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bracket {
     Dictionary,

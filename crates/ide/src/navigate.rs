@@ -1,4 +1,7 @@
 //! Definitions, references and renaming across the files of a project.
+//!
+//! All three begin with the [`Symbol`] at the cursor. References are the ranges in all files that
+//! have the same symbol; renaming replaces these, and fails if the new name is taken.
 
 use std::collections::BTreeSet;
 
@@ -224,7 +227,7 @@ fn library_name(at: Cursor<'_>) -> Option<(Symbol, TextRange)> {
     Some((Symbol::Library(directory), token.range))
 }
 
-/// What a definition in a file refers to: itself, an alias, or something in another file.
+/// The target of a definition in a file: itself, an alias, or something in another file.
 fn own_symbol(project: &ProjectSnapshot, file: usize, definition: usize) -> Symbol {
     let model = project.files[file].file.model();
     let found = &model.definitions[definition];

@@ -1,10 +1,13 @@
 //! A snapshot of a project: its files, its schema, and names across files.
+//!
+//! A snapshot does not change, so a run on another thread sees one state. Files that a user edits
+//! may not compile; the schema then comes from the last version that did.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use ytterby_diag::FileId;
-use ytterby_kubernetes::{Catalog, CheckOptions, Unknown, Version};
+use ytterby_kubernetes::{Catalog, CheckOptions, UnknownKinds, Version};
 use ytterby_yaml::ReadOptions;
 
 use crate::TextRange;
@@ -16,7 +19,7 @@ use crate::schema::Schema;
 /// Directories below one of `schemas:` that are looked at.
 const MAX_SCHEMA_DEPTH: usize = 8;
 
-/// What a file is for.
+/// The purpose of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileRole {
     /// An input: template, schema, overlay, code.
@@ -62,7 +65,7 @@ pub struct ProjectSnapshot {
     /// Schemas by library; the root has an empty name.
     schemas: OnceLock<Arc<Schemas>>,
     old_schemas: Option<Arc<Schemas>>,
-    /// What is known about kinds of Kubernetes.
+    /// Known kinds of Kubernetes.
     catalog: OnceLock<Option<Arc<Catalog>>>,
     old_catalog: Option<OldCatalog>,
 }
@@ -252,7 +255,7 @@ impl ProjectSnapshot {
                 Some(version) => Version::parse(version)?,
                 None => Version::NEWEST,
             };
-            let mut catalog = Catalog::new(CheckOptions { version, unknown: Unknown::Ignore, skip: Vec::new() });
+            let mut catalog = Catalog::new(CheckOptions { version, unknown: UnknownKinds::Ignore, skip: Vec::new() });
             let listed = self.config.as_ref().map(|config| &config.schemas[..]).unwrap_or_default();
             let mut open: Vec<(String, usize)> = listed.iter().map(|path| (file::join(&self.root, path), 0)).collect();
             while let Some((path, depth)) = open.pop() {

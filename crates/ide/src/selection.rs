@@ -1,11 +1,91 @@
 //! Expanding selections: from a word to its expression, its line, its item, its document.
+//!
+//! An editor asks for many cursors at a time. The items and blocks around each line are therefore
+//! prepared once per request, and each cursor visits only what contains it.
+
+use std::collections::HashMap;
 
 use crate::TextRange;
 use crate::context::Cursor;
-use crate::model::TokenKind;
+use crate::model::{Model, TokenKind};
+
+/// Data that the selections of all cursors in a file share.
+pub struct SelectionIndex {
+    items: Enclosing,
+    blocks: Enclosing,
+    /// The items with the same parent, by document and parent.
+    siblings: HashMap<(usize, Option<usize>), Siblings>,
+    /// The last line of the blocks that begin in each document.
+    block_ends: Vec<Option<usize>>,
+}
+
+/// The extent of the items with one parent.
+struct Siblings {
+    /// The offset of the first key.
+    start: usize,
+    /// The last line of any of them.
+    end_line: usize,
+}
+
+impl SelectionIndex {
+    /// The index of a file, in linear time.
+    pub fn new(model: &Model) -> SelectionIndex {
+        let mut siblings: HashMap<(usize, Option<usize>), Siblings> = HashMap::new();
+        for item in &model.items {
+            let siblings = siblings
+                .entry((item.document, item.parent))
+                .or_insert(Siblings { start: item.key_range.start, end_line: item.end_line });
+            siblings.end_line = siblings.end_line.max(item.end_line);
+        }
+        let mut block_ends = vec![None; model.documents.len()];
+        for block in &model.blocks {
+            // Blocks that begin in a document belong to it, including their ends.
+            let after = model.documents.partition_point(|document| document.line <= block.line);
+            if let Some(document) = after.checked_sub(1).filter(|at| block.line <= model.documents[*at].end_line) {
+                block_ends[document] = block_ends[document].max(Some(block.end_line));
+            }
+        }
+        SelectionIndex {
+            items: Enclosing::new(model.items.iter().map(|item| (item.line, item.end_line))),
+            blocks: Enclosing::new(model.blocks.iter().map(|block| (block.line, block.end_line))),
+            siblings,
+            block_ends,
+        }
+    }
+}
+
+/// Finds the ranges of lines that contain a line.
+struct Enclosing {
+    /// First line, last line and index of each range, by first line.
+    sorted: Vec<(usize, usize, usize)>,
+    /// The nearest range before it that does not end before it begins, for each range.
+    outer: Vec<Option<usize>>,
+}
+
+impl Enclosing {
+    fn new(ranges: impl Iterator<Item = (usize, usize)>) -> Enclosing {
+        let mut sorted: Vec<_> = ranges.enumerate().map(|(index, (line, end))| (line, end, index)).collect();
+        sorted.sort_by_key(|(line, _, index)| (*line, *index));
+        let mut open: Vec<usize> = Vec::new();
+        let mut outer = Vec::with_capacity(sorted.len());
+        for (index, (line, ..)) in sorted.iter().enumerate() {
+            while open.pop_if(|last| sorted[*last].1 < *line).is_some() {}
+            outer.push(open.last().copied());
+            open.push(index);
+        }
+        Enclosing { sorted, outer }
+    }
+
+    /// The indices of the ranges that contain a line, the last one first.
+    fn of(&self, line: usize) -> impl Iterator<Item = usize> + '_ {
+        let last = self.sorted.partition_point(|(start, ..)| *start <= line).checked_sub(1);
+        let around = std::iter::successors(last, |index| self.outer[*index]);
+        around.filter(move |index| line <= self.sorted[*index].1).map(|index| self.sorted[index].2)
+    }
+}
 
 /// The ranges around the cursor, each contained in the next one.
-pub fn ranges(at: Cursor<'_>) -> Vec<TextRange> {
+pub fn ranges(at: Cursor<'_>, index: &SelectionIndex) -> Vec<TextRange> {
     let (model, text) = (at.model(), at.text());
     let mut found = Vec::new();
     if let Some(region) = at.region() {
@@ -27,18 +107,14 @@ pub fn ranges(at: Cursor<'_>) -> Vec<TextRange> {
     let line = model.lines.line_of(at.offset);
     let line_range = model.lines.range(text, line);
     found.push(trimmed(text, line_range));
-    for block in &model.blocks {
-        if block.line <= line && line <= block.end_line {
-            let end = model.lines.range(text, block.end_line).end;
-            found.push(TextRange::new(model.lines.start(block.line), end));
-        }
+    for block in index.blocks.of(line).map(|block| &model.blocks[block]) {
+        let end = model.lines.range(text, block.end_line).end;
+        found.push(TextRange::new(model.lines.start(block.line), end));
     }
-    let own = model.items.iter().rposition(|item| {
-        item.line <= line && line <= item.end_line && item.key_range.start <= at.offset.max(line_range.start)
-    });
-    let mut next = own;
-    while let Some(index) = next {
-        let item = &model.items[index];
+    let mut next =
+        index.items.of(line).find(|item| model.items[*item].key_range.start <= at.offset.max(line_range.start));
+    while let Some(own) = next {
+        let item = &model.items[own];
         if item.key_range.touches(at.offset) {
             found.push(item.key_range);
         }
@@ -48,19 +124,15 @@ pub fn ranges(at: Cursor<'_>) -> Vec<TextRange> {
         let end = model.lines.range(text, item.end_line).end.max(item.value.end);
         found.push(TextRange::new(item.key_range.start, end));
         // All keys of a map, without the key that it belongs to.
-        let siblings = model.children(item.document, item.parent);
-        let ends = siblings.map(|sibling| model.lines.range(text, model.items[sibling].end_line).end);
-        let first = model.children(item.document, item.parent).next().map(|first| model.items[first].key_range.start);
-        if let (Some(first), Some(last), false) = (first, ends.max(), item.is_flow) {
-            found.push(TextRange::new(first, last.max(end)));
+        if let (Some(siblings), false) = (index.siblings.get(&(item.document, item.parent)), item.is_flow) {
+            let last = model.lines.range(text, siblings.end_line).end;
+            found.push(TextRange::new(siblings.start, last.max(end)));
         }
         next = item.parent;
     }
     let document = model.documents.get(at.document());
     if let Some(document) = document {
-        // Blocks that begin in a document belong to it, including their ends.
-        let within = model.blocks.iter().filter(|block| (document.line..=document.end_line).contains(&block.line));
-        let last = within.map(|block| block.end_line).max().map_or(document.end_line, |end| end.max(document.end_line));
+        let last = index.block_ends[at.document()].map_or(document.end_line, |end| end.max(document.end_line));
         let end = model.lines.range(text, last).end;
         found.push(TextRange::new(model.lines.start(document.line), end));
     }
@@ -120,4 +192,22 @@ fn trimmed(text: &str, range: TextRange) -> TextRange {
     let body = range.of(text);
     let start = range.start + body.len() - body.trim_start().len();
     TextRange::new(start, start + body.trim().len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Enclosing;
+
+    #[test]
+    fn enclosing_finds_what_a_scan_finds() {
+        // Nested, touching, overlapping and equal ranges.
+        let ranges = [(0, 9), (1, 3), (3, 5), (2, 4), (3, 3), (3, 3), (6, 6), (7, 12), (20, 21)];
+        let index = Enclosing::new(ranges.into_iter());
+        for line in 0..24 {
+            let mut found: Vec<usize> = index.of(line).collect();
+            found.sort_unstable();
+            let contains = |at: &usize| ranges[*at].0 <= line && line <= ranges[*at].1;
+            assert_eq!(found, (0..ranges.len()).filter(contains).collect::<Vec<_>>(), "line {line}");
+        }
+    }
 }

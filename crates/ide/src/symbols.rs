@@ -200,7 +200,7 @@ fn short(text: &str) -> String {
 pub struct WorkspaceSymbol {
     /// Its name.
     pub name: String,
-    /// What contains it.
+    /// The construct that contains it.
     pub container: String,
     /// Its kind.
     pub kind: SymbolKind,

@@ -22,7 +22,7 @@ use crate::structural::{self, Validator};
 
 /// How to treat unknown kinds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Unknown {
+pub enum UnknownKinds {
     /// Report nothing.
     Ignore,
     /// Warn.
@@ -38,14 +38,14 @@ pub struct CheckOptions {
     /// The version of the API server.
     pub version: Version,
     /// How to treat unknown kinds.
-    pub unknown: Unknown,
+    pub unknown: UnknownKinds,
     /// Kinds that are not checked: `Secret`, `apps/v1/Deployment`.
     pub skip: Vec<String>,
 }
 
 impl Default for CheckOptions {
     fn default() -> CheckOptions {
-        CheckOptions { version: Version::NEWEST, unknown: Unknown::Warn, skip: Vec::new() }
+        CheckOptions { version: Version::NEWEST, unknown: UnknownKinds::Warn, skip: Vec::new() }
     }
 }
 
@@ -71,14 +71,14 @@ pub struct Checked {
     /// The namespace, or empty.
     pub namespace: String,
     /// Whether it was checked.
-    pub state: State,
+    pub state: CheckState,
     /// Errors and warnings.
     pub findings: Vec<Diagnostic>,
 }
 
 /// Whether a resource was checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
+pub enum CheckState {
     /// It was checked.
     Checked,
     /// Its kind is skipped or unknown.
@@ -151,7 +151,7 @@ impl Catalog {
         if is_list(kind, root) || self.is_skipped(&gvk) {
             return self.check(document).iter().all(Checked::is_valid);
         }
-        self.known(root, &gvk, &at, &mut report) != State::Checked && self.options.unknown == Unknown::Error
+        self.known(root, &gvk, &at, &mut report) != CheckState::Checked && self.options.unknown == UnknownKinds::Error
             || report.errors == 0
     }
 
@@ -196,14 +196,14 @@ impl Catalog {
             kind: kind.clone().unwrap_or_default(),
             name,
             namespace: meta("namespace"),
-            state: State::Checked,
+            state: CheckState::Checked,
             findings: Vec::new(),
         };
         match (api_version, kind) {
             (Some(api_version), Some(kind)) => {
                 let gvk = Gvk::of(&api_version, &kind);
                 if self.is_skipped(&gvk) {
-                    checked.state = State::Skipped;
+                    checked.state = CheckState::Skipped;
                     report.findings.clear();
                 } else if is_list(&kind, root) && depth < 10 {
                     self.items(root, &gvk, at, found, depth);
@@ -235,7 +235,7 @@ impl Catalog {
     }
 
     fn no_kind(&self, root: &Node, at: &At<'_>, report: &mut CheckFindings) {
-        if self.options.unknown == Unknown::Ignore && matches!(root.value, Value::Map(_)) {
+        if self.options.unknown == UnknownKinds::Ignore && matches!(root.value, Value::Map(_)) {
             return;
         }
         let finding = || match &root.value {
@@ -252,7 +252,7 @@ impl Catalog {
             }
         };
         match self.options.unknown {
-            Unknown::Error => report.key_error(Id::KUBERNETES_NO_KIND, at, finding),
+            UnknownKinds::Error => report.key_error(Id::KUBERNETES_NO_KIND, at, finding),
             _ => report.warning(Id::KUBERNETES_NO_KIND, at, finding),
         }
     }
@@ -266,7 +266,7 @@ impl Catalog {
     }
 
     /// Checks an object with a type.
-    fn known(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut CheckFindings) -> State {
+    fn known(&self, root: &Node, gvk: &Gvk, at: &At<'_>, report: &mut CheckFindings) -> CheckState {
         let version = self.options.version;
         // A given definition describes the cluster better than the built-in facts.
         if let Some(custom) = self.custom.get(gvk) {
@@ -274,17 +274,17 @@ impl Catalog {
         } else if let Some((known, schema)) = self.builtin.kind(gvk) {
             self.lifecycle(root, gvk, at, report);
             if is_off(gvk, version) && self.unknown(root, gvk, at, report) {
-                return State::Checked;
+                return CheckState::Checked;
             }
             self.builtin_kind(root, &known, schema, at, report);
         } else {
             let is_told = self.lifecycle(root, gvk, at, report) || self.unknown(root, gvk, at, report);
-            return if is_told && report.errors > 0 { State::Checked } else { State::Skipped };
+            return if is_told && report.errors > 0 { CheckState::Checked } else { CheckState::Skipped };
         }
         for policy in &self.policies {
             policy.check(root, gvk, self, at, report);
         }
-        State::Checked
+        CheckState::Checked
     }
 
     fn builtin_kind(
@@ -520,12 +520,12 @@ impl Catalog {
         };
         let here = root.get("kind").map_or(*at, |node| at.key("kind", node));
         match self.options.unknown {
-            Unknown::Ignore => false,
-            Unknown::Warn => {
+            UnknownKinds::Ignore => false,
+            UnknownKinds::Warn => {
                 report.warning(Id::KUBERNETES_UNKNOWN_KIND, &here, finding);
                 false
             }
-            Unknown::Error => {
+            UnknownKinds::Error => {
                 report.error(Id::KUBERNETES_UNKNOWN_KIND, &here, finding);
                 true
             }

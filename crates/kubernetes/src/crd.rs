@@ -21,7 +21,7 @@ pub(crate) struct CustomKind {
     compiled: OnceLock<CompiledKind>,
 }
 
-/// What objects of a custom kind are checked against.
+/// The checks for objects of a custom kind.
 #[derive(Debug)]
 pub(crate) struct CompiledKind {
     pub schemas: Arc<Schemas>,

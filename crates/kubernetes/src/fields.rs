@@ -157,12 +157,12 @@ fn type_name(schemas: &Schemas, id: SchemaId) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Catalog, CheckOptions, Unknown, Version};
+    use crate::{Catalog, CheckOptions, UnknownKinds, Version};
 
     #[test]
     fn fields_are_found_by_paths() {
         let version = Version::parse("1.36").unwrap();
-        let catalog = Catalog::new(CheckOptions { version, unknown: Unknown::Ignore, skip: Vec::new() });
+        let catalog = Catalog::new(CheckOptions { version, unknown: UnknownKinds::Ignore, skip: Vec::new() });
         let names = |path: &[Option<&str>]| -> Vec<String> {
             catalog.fields("apps/v1", "Deployment", path).into_iter().map(|field| field.name).collect()
         };

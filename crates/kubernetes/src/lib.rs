@@ -39,9 +39,9 @@ mod scalars;
 mod schema;
 mod structural;
 
-pub use catalog::{Catalog, CheckOptions, Checked, State, Unknown};
+pub use catalog::{Catalog, CheckOptions, CheckState, Checked, UnknownKinds};
 pub use document::{Fault, FaultKind, MAX_DEPTH, Manifest, MapEntry, Node, SharedStr, Value, documents, key_text};
 pub use facts::{Gvk, Version};
 pub use fields::KindField;
 pub use locations::{expand, is_template, layouts};
-pub use openapi::{Added, types_of};
+pub use openapi::{AddedSchema, types_of};

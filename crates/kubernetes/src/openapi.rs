@@ -17,7 +17,7 @@ use crate::schema::SchemaId;
 /// The kind of a document that was added as schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Added {
+pub enum AddedSchema {
     /// A CustomResourceDefinition.
     Definition,
     /// A ValidatingAdmissionPolicy.
@@ -32,18 +32,18 @@ pub enum Added {
 
 impl Catalog {
     /// Adds the kinds or policies of a document, depending on what it is.
-    pub fn add(&mut self, root: &Arc<Node>) -> Added {
+    pub fn add(&mut self, root: &Arc<Node>) -> AddedSchema {
         if self.add_definition(root) {
-            return Added::Definition;
+            return AddedSchema::Definition;
         }
         if self.add_policy(root) {
-            return Added::Policy;
+            return AddedSchema::Policy;
         }
         if root.text("kind").is_some_and(|kind| kind.ends_with("List")) && root.get("items").is_some() {
-            let mut last = Added::Other;
+            let mut last = AddedSchema::Other;
             for item in root.get("items").map(Node::items).unwrap_or_default() {
                 last = match self.add(&Arc::new(item.clone())) {
-                    Added::Other => last,
+                    AddedSchema::Other => last,
                     added => added,
                 };
             }
@@ -51,11 +51,11 @@ impl Catalog {
         }
         if root.get("swagger").is_some() || root.get("openapi").is_some() {
             let definitions = root.get("definitions").or_else(|| root.at(&["components", "schemas"]));
-            return Added::OpenApi(definitions.map_or(0, |definitions| self.add_openapi(definitions)));
+            return AddedSchema::OpenApi(definitions.map_or(0, |definitions| self.add_openapi(definitions)));
         }
         let is_schema = root.get("kind").and_then(Node::as_str).is_none()
             && ["properties", "$schema", "type", "oneOf", "anyOf", "$ref"].iter().any(|key| root.get(key).is_some());
-        if is_schema { Added::JsonSchema } else { Added::Other }
+        if is_schema { AddedSchema::JsonSchema } else { AddedSchema::Other }
     }
 
     /// Adds the kinds of an OpenAPI document; returns their number.

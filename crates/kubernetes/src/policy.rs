@@ -183,7 +183,7 @@ impl Policy {
                     continue;
                 }
                 Ok((Val::Bool(false), _)) => validation.message(&variables, left),
-                // What is unknown here may be true in a cluster.
+                // An unknown condition may be true in a cluster.
                 Err(EvalError::Unknown) => continue,
                 Ok(_) => "the result of the expression is not a boolean".to_owned(),
                 Err(error) => format!("the expression cannot be evaluated: {error}"),

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use base64::Engine as _;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use ytterby_regexp::Regexp;
+use ytterby_text::calendar::{days_in_month, days_since_epoch};
 
 /// The problem with a quantity, if any.
 pub(crate) fn quantity_fault(text: &str) -> Option<&'static str> {
@@ -65,7 +66,7 @@ pub(crate) fn time(text: &str, micros: bool) -> Option<Instant> {
     let (year, month, day) = (number(0, 4)?, number(5, 2)?, number(8, 2)?);
     let (hour, minute, second) = (number(11, 2)?, number(14, 2)?, number(17, 2)?);
     let is_valid = (1..=12).contains(&month)
-        && (1..=days_in(year, month)).contains(&day)
+        && (1..=days_in_month(year, month)).contains(&day)
         && hour < 24
         && minute < 60
         && second < 60;
@@ -96,25 +97,8 @@ pub(crate) fn time(text: &str, micros: bool) -> Option<Instant> {
         }
         _ => return None,
     };
-    let seconds = days_from_civil(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
+    let seconds = days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
     is_valid.then_some(Instant { seconds, nanos })
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year - era * 400;
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
 /// Whether a text matches a format of schemas; unknown formats allow everything.

@@ -3,13 +3,13 @@
 //! Each line is a change of a valid manifest and the paths of the errors that a server reports for it.
 
 use ytterby_diag::{FileId, Severity};
-use ytterby_kubernetes::{Catalog, CheckOptions, Unknown, Version, documents};
+use ytterby_kubernetes::{Catalog, CheckOptions, UnknownKinds, Version, documents};
 use ytterby_yaml::{ReadOptions, parse};
 
 /// The paths of all errors.
 fn errors(version: &str, text: &str) -> Vec<String> {
     let version = Version::parse(version).unwrap();
-    let catalog = Catalog::new(CheckOptions { version, unknown: Unknown::Error, skip: Vec::new() });
+    let catalog = Catalog::new(CheckOptions { version, unknown: UnknownKinds::Error, skip: Vec::new() });
     let tree = parse(text.as_bytes(), FileId(0), &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut found = Vec::new();
     for checked in documents(&tree).iter().flat_map(|document| catalog.check(document)) {

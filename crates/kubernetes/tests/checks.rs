@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use ytterby_diag::{FileId, Severity};
-use ytterby_kubernetes::{Added, Catalog, CheckOptions, Gvk, Node, Unknown, Version, documents};
+use ytterby_kubernetes::{AddedSchema, Catalog, CheckOptions, Gvk, Node, UnknownKinds, Version, documents};
 use ytterby_yaml::{ReadOptions, parse};
 
 fn roots(text: &str) -> Vec<ytterby_kubernetes::Manifest> {
@@ -19,7 +19,7 @@ fn node(text: &str) -> Arc<Node> {
 
 fn catalog(version: &str) -> Catalog {
     let version = Version::parse(version).unwrap();
-    Catalog::new(CheckOptions { version, unknown: Unknown::Error, skip: Vec::new() })
+    Catalog::new(CheckOptions { version, unknown: UnknownKinds::Error, skip: Vec::new() })
 }
 
 /// `id path` of each error.
@@ -316,14 +316,14 @@ fn custom_resources_are_checked() {
 fn external_schemas_are_used() {
     let api = "{openapi: 3.0.0, components: {schemas: {shop.Cache: {type: object, x-kubernetes-group-version-kind: [{group: shop.test, version: v1, kind: Cache}], properties: {spec: {allOf: [{$ref: '#/components/schemas/shop.Spec'}], default: {}}}}, shop.Spec: {type: object, required: [size], properties: {size: {type: integer}, next: {$ref: '#/components/schemas/shop.Spec'}}}}}}";
     let mut catalog = catalog("1.36");
-    assert_eq!(catalog.add(&node(api)), Added::OpenApi(1));
+    assert_eq!(catalog.add(&node(api)), AddedSchema::OpenApi(1));
     let cache = |spec: &str| format!("apiVersion: shop.test/v1\nkind: Cache\nmetadata: {{name: a}}\nspec: {spec}");
     assert_eq!(errors_in(&catalog, &cache("{size: 1, next: {size: 2}}")), [""; 0]);
     assert_eq!(errors_in(&catalog, &cache("{size: 1, next: {sise: 2}}")), ["unknown-field spec.next.sise"]);
     let json = node(
         "{$schema: x, type: object, properties: {spec: {type: [object, 'null'], additionalProperties: false, properties: {a: {type: [string, 'null'], maxLength: 2}, free: {type: object}}}}}",
     );
-    assert_eq!(catalog.add(&json), Added::JsonSchema);
+    assert_eq!(catalog.add(&json), AddedSchema::JsonSchema);
     catalog.add_json_schema(Gvk::of("x.test/v1", "X"), &json);
     let x = |spec: &str| format!("apiVersion: x.test/v1\nkind: X\nmetadata: {{name: a}}\nspec: {spec}");
     assert_eq!(errors_in(&catalog, &x("{a: ab, free: {b: c}}")), [""; 0]);
@@ -336,7 +336,7 @@ fn hostile_input_ends() {
     let mut catalog = catalog("1.36");
     // Definitions that refer only to each other, and combinations that refer to themselves twice.
     let hostile = "{swagger: '2.0', definitions: {A: {$ref: '#/definitions/B'}, B: {$ref: '#/definitions/A'}, X: {x-kubernetes-group-version-kind: [{group: x.test, version: v1, kind: X}], type: object, properties: {spec: {$ref: '#/definitions/Loop'}, other: {$ref: '#/definitions/A'}}}, Loop: {anyOf: [{$ref: '#/definitions/Loop'}, {$ref: '#/definitions/Loop'}]}}}";
-    assert_eq!(catalog.add(&node(hostile)), Added::OpenApi(1));
+    assert_eq!(catalog.add(&node(hostile)), AddedSchema::OpenApi(1));
     let found = errors_in(&catalog, "apiVersion: x.test/v1\nkind: X\nmetadata: {name: a}\nspec: {a: 1}\nother: 1");
     assert!(!found.is_empty());
     let deep = format!(

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ytterby_diag::{FileId, PlaceNames, Severity, Sources};
-use ytterby_kubernetes::{Catalog, CheckOptions, Checked, Node, Unknown, documents};
+use ytterby_kubernetes::{Catalog, CheckOptions, Checked, Node, UnknownKinds, documents};
 use ytterby_yaml::{ReadOptions, parse};
 
 fn main() {
@@ -85,7 +85,7 @@ fn read(path: &Path) -> Vec<Arc<Node>> {
 
 /// The errors of a case: path and message.
 fn check(shared: &Path, case: &Path, expect: &Node) -> Vec<(String, String)> {
-    let mut catalog = Catalog::new(CheckOptions { unknown: Unknown::Error, ..CheckOptions::default() });
+    let mut catalog = Catalog::new(CheckOptions { unknown: UnknownKinds::Error, ..CheckOptions::default() });
     for crd in expect.get("crds").map(Node::items).unwrap_or_default() {
         for node in read(&shared.join("crds").join(crd.as_str().unwrap())) {
             catalog.add_definition(&node);

@@ -4,7 +4,7 @@ use ytterby_text::Decimal;
 
 use crate::rules::{Check, EntryState, RuleArgument, Rules};
 
-/// What all rules on one path allow together. Bounds that depend on the VM are only counted.
+/// Values that all rules on one path allow together. Bounds that depend on the VM are only counted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Allowed {
     /// The highest minimum.
@@ -25,7 +25,7 @@ pub struct Allowed {
     pub depends: usize,
 }
 
-/// What the rules, except warnings, allow at a path such as `.spec.domain.cpu.cores`.
+/// Values that the rules, except warnings, allow at a path such as `.spec.domain.cpu.cores`.
 pub fn allowed(rules: &Rules, path: &str) -> Allowed {
     let path = path.strip_prefix(crate::jsonpath::PREFIX).unwrap_or(path);
     let path = path.strip_prefix('$').unwrap_or(path);

@@ -62,7 +62,7 @@ pub struct RuleOutcome {
     pub path: String,
     /// The rule's own message.
     pub message: String,
-    /// What was found.
+    /// The value that was found.
     pub detail: String,
     /// The offset of the rule in the annotation, in bytes.
     pub offset: Option<usize>,

@@ -30,7 +30,7 @@ const SPEC: [&str; 7] = [
 
 /// A field that does not fit.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Misfit {
+pub struct FieldProblem {
     /// `unknown-field`, `duplicate-field` or `wrong-type`.
     pub id: &'static str,
     /// The keys from the VM to the field.
@@ -41,7 +41,7 @@ pub struct Misfit {
     pub may_be_newer: bool,
 }
 
-impl Misfit {
+impl FieldProblem {
     /// Example: `spec.template.spec.domain.cpu.cors`.
     pub fn path(&self) -> String {
         path(&self.keys)
@@ -63,7 +63,7 @@ fn path(keys: &[TrailStep]) -> String {
 }
 
 /// All fields of a VM that do not fit, in order.
-pub fn misfits(vm: &Value) -> Vec<Misfit> {
+pub fn misfits(vm: &Value) -> Vec<FieldProblem> {
     let mut walk = FieldWalk { found: Vec::new(), way: Vec::new(), above: Vec::new() };
     walk.names(vm, &VM);
     if let Some(metadata) = vm.get("metadata") {
@@ -90,7 +90,7 @@ enum BorrowedKey<'a> {
 }
 
 struct FieldWalk<'a> {
-    found: Vec<Misfit>,
+    found: Vec<FieldProblem>,
     way: Vec<BorrowedKey<'a>>,
     /// The parents of the current field.
     above: Vec<&'static VmField>,
@@ -107,7 +107,7 @@ impl<'a> FieldWalk<'a> {
 
     fn add(&mut self, id: &'static str, detail: String) {
         let keys = self.keys();
-        self.found.push(Misfit { id, keys, detail, may_be_newer: false });
+        self.found.push(FieldProblem { id, keys, detail, may_be_newer: false });
     }
 
     fn below(&mut self, name: &'a str, value: &'a Value, field: &'static VmField) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use ytterby_kubevirt::admission::{self, Ignorance, Parent, ReviewOptions, Surroundings};
+use ytterby_kubevirt::admission::{self, ParentTemplate, ReviewOptions, Surroundings, UnknownReason};
 use ytterby_kubevirt::json;
 use ytterby_kubevirt::value::Value;
 
@@ -12,11 +12,11 @@ const RULES: &str = r#"[{"name":"a","rule":"integer","path":"jsonpath::.spec.dom
 struct Here;
 
 impl Surroundings for Here {
-    fn template(&self, _: &str, _: &str) -> Parent {
-        Parent::Rules(Arc::from(RULES))
+    fn template(&self, _: &str, _: &str) -> ParentTemplate {
+        ParentTemplate::Rules(Arc::from(RULES))
     }
 
-    fn dependents(&self, _: &str, name: &str) -> Result<Vec<String>, Ignorance> {
+    fn dependents(&self, _: &str, name: &str) -> Result<Vec<String>, UnknownReason> {
         Ok(vec![name.to_owned()])
     }
 

@@ -7,7 +7,7 @@ use cel::{Context, Program, Value as Cel};
 use proptest::prelude::*;
 use ytterby_kubevirt::evaluate::{Sizing, Status, complete_cpu, evaluate};
 use ytterby_kubevirt::select::{self, RulesSource};
-use ytterby_kubevirt::selection::{Carried, selection};
+use ytterby_kubevirt::selection::{AnnotationOwner, selection};
 use ytterby_kubevirt::value::Value;
 use ytterby_kubevirt::{cel as export, rules};
 use ytterby_text::quantity;
@@ -276,7 +276,7 @@ proptest! {
             RulesSource::Deleted | RulesSource::None => false,
         };
         let templates = BTreeSet::from([("ns", "t"), ("", "u")]);
-        let expression = selection("RULES", &templates, Carried::Yes).unwrap();
+        let expression = selection("RULES", &templates, AnnotationOwner::Yes).unwrap();
         let said = Program::compile(&expression).unwrap().execute(&context(&vm));
         prop_assert_eq!(said.as_ref().ok(), Some(&Cel::Bool(expect)), "{}\n{}\n{:?}", vm, expression, said);
     }

@@ -382,9 +382,10 @@ fn folds(document: &RequestDocument) -> Value {
 
 fn selections(document: &RequestDocument, params: &Value) -> RpcResult {
     let places = params["positions"].as_array().ok_or_else(RpcError::invalid_params)?;
+    let index = selection::SelectionIndex::new(document.file.model());
     let mut found = Vec::new();
     for place in places {
-        let chain = selection::ranges(document.cursor(place)?);
+        let chain = selection::ranges(document.cursor(place)?, &index);
         let nested = chain.iter().rev().fold(Value::Null, |parent, range| {
             let range = range_json(&document.file, *range);
             if parent.is_null() { json!({"range": range}) } else { json!({"range": range, "parent": parent}) }

@@ -1,4 +1,7 @@
 //! The state of a session, and the dispatch of messages.
+//!
+//! The server does no long work itself: requests that need an analysis wait here until a host has
+//! run the job. Messages go in and out as JSON texts, so tests need no transport.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! Reads YAML maps and lists and reports wrong types and unknown keys, with suggestions.
+//!
+//! If the text is YAML, a reader never stops at a problem: it reports it and continues, so that one
+//! run shows all problems of a file.
 
 use std::sync::Arc;
 

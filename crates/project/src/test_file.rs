@@ -66,7 +66,7 @@ pub struct Expectation {
 pub struct Expected {
     /// The path of the node.
     pub path: Path,
-    /// What is expected.
+    /// The expected result.
     pub value: PlacedData,
 }
 

@@ -115,7 +115,7 @@ struct Search<'t> {
     visited: usize,
 }
 
-/// What is left to do while states are followed.
+/// Remaining work while states are followed.
 enum PendingStep {
     Visit(StateID),
     /// All states after a group's start or end were visited: its value is what it was before.

@@ -33,7 +33,7 @@ pub(crate) struct LongSearch {
     units: usize,
 }
 
-/// What searches change. One is enough for all searches with a pattern.
+/// Mutable memory of searches. One is enough for all searches with a pattern.
 pub(crate) struct Caches {
     forward: Cache,
     reverse: Cache,

@@ -168,7 +168,7 @@ pub struct DictEntry {
 /// A comprehension.
 #[derive(Debug)]
 pub struct Comprehension {
-    /// What each iteration adds.
+    /// The item that each iteration adds.
     pub body: ComprehensionBody,
     /// `for` and `if` clauses; the first is a `for`.
     pub clauses: Vec<Clause>,

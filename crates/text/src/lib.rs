@@ -2,7 +2,7 @@
 //!
 //! Nothing here knows about YAML or Starlark. There are byte strings that are cheap to clone
 //! ([`Str`]), floats, JSON, quoted strings and URLs as in Go, names and strings of CEL, spelling
-//! distance, Kubernetes quantities, the [`budget`] of a run, to which all its work is charged, and its
+//! distance, Kubernetes quantities, the [`calendar`], the [`budget`] of a run, to which all its work is charged, and its
 //! [`profile`].
 //!
 //! ```
@@ -16,6 +16,7 @@
 
 pub mod budget;
 mod bytestr;
+pub mod calendar;
 pub mod cel;
 pub mod duration;
 pub mod gofloat;

@@ -51,7 +51,7 @@ fn format_with(tree: &Tree, fidelity: Fidelity) -> Vec<u8> {
     formatter.out
 }
 
-/// What becomes of values whose type ytt's form loses.
+/// How to write values whose type ytt's form loses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fidelity {
     /// Like ytt: `1.0` is written as `1`, and an empty collection as a whole document not at all.

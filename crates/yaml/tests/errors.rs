@@ -40,7 +40,7 @@ fn check(input: &str, expected: &[&str]) {
 }
 
 #[test]
-fn tabs() {
+fn tabs_in_indentation_suggest_spaces() {
     let problem = "found character that cannot start any token";
     let help = "= YAML is indented with spaces";
     check("a:\n\tb: 1\n\tc: 2\n", &[problem, "2:1 \"\\t\"", help, "a:\n  b: 1\n  c: 2\n"]);
@@ -72,7 +72,7 @@ fn comments_that_hide_a_bracket() {
 }
 
 #[test]
-fn keys() {
+fn keys_without_colon_or_blank_are_explained() {
     check(
         "a: 1\nb:2\n",
         &["could not find expected ':'", "2:1 \"b:2\"", "= a blank has to follow the colon of a key", "a: 1\nb: 2\n"],
@@ -143,7 +143,7 @@ fn other_template_languages() {
 }
 
 #[test]
-fn anchors() {
+fn unknown_anchors_suggest_similar_ones() {
     check(
         "a: &defaults 1\nb: *defalts\n",
         &[

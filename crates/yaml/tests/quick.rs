@@ -42,7 +42,7 @@ fn written_by(write: impl FnOnce(&mut YamlWriter)) -> String {
 }
 
 #[test]
-fn documents() {
+fn documents_and_their_marks_read_the_same() {
     check("a: &x 1\nb: *x\n---\n# c\n---\nc: *x\n");
     check("# a\n--- # b\nc: &d [1]\n...\n--- |\n  e\n--- {}\n--- &d f\n...\n# g\n");
     check("---\n--- a\n---\nb: <<\n<<: {c: 1}\n--- {a: 1, a: 2}\n--- [}\n");

@@ -19,7 +19,7 @@ pub(crate) struct Given<'a> {
     pub is_templated: bool,
 }
 
-/// What earlier documents set.
+/// Values that earlier documents set.
 #[derive(Clone, Copy, PartialEq)]
 enum Before {
     Default,

@@ -85,7 +85,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     streamed.map(|()| i32::from(!is_good))
 }
 
-/// What to do with differences.
+/// How to treat differences.
 #[derive(Clone, Copy, Debug)]
 pub struct Mode {
     /// Differences are errors.
@@ -128,7 +128,7 @@ pub struct Built {
     pub sources: Arc<Sources>,
     /// The differences from the directory on disk.
     pub comparison: Option<Comparison>,
-    /// What the target's code printed.
+    /// The output of `print()` in the target's code.
     pub printed: Vec<u8>,
 }
 

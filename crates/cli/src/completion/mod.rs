@@ -52,7 +52,7 @@ struct Candidate {
     description: Cow<'static, str>,
 }
 
-/// What the shell may offer besides the candidates.
+/// Files that the shell may offer in addition to the candidates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Files {
     Any,

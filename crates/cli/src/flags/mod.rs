@@ -114,6 +114,10 @@ pub struct Switch(pub Flag);
 /// A typed flag with one value.
 pub struct TextFlag(pub Flag);
 
+/// A typed flag whose value is one of a table, which maps each name to its meaning. A shell offers
+/// the names.
+pub struct ChoiceFlag<T: 'static>(pub Flag, pub &'static [(&'static str, T)]);
+
 /// A typed flag with many values.
 pub struct ListFlag(pub Flag);
 
@@ -139,6 +143,35 @@ impl TextFlag {
     pub const fn offers(self, values: FlagValues) -> TextFlag {
         TextFlag(Flag { values, ..self.0 })
     }
+}
+
+impl<T: Copy> ChoiceFlag<T> {
+    /// A flag without short name. `names` are the names in `choices`, made by [`names_of`].
+    pub const fn new(
+        name: &'static str,
+        value: &'static str,
+        help: &'static str,
+        choices: &'static [(&'static str, T)],
+        names: &'static [&'static str],
+    ) -> ChoiceFlag<T> {
+        ChoiceFlag(TextFlag::new(name, value, help).offers(FlagValues::OneOf(names)).0, choices)
+    }
+
+    /// The same flag with a short name.
+    pub const fn short(self, short: char) -> ChoiceFlag<T> {
+        ChoiceFlag(Flag { short: Some(short), ..self.0 }, self.1)
+    }
+}
+
+/// The names of the choices of a [`ChoiceFlag`].
+pub const fn names_of<T: Copy, const N: usize>(choices: &[(&'static str, T); N]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut index = 0;
+    while index < N {
+        names[index] = choices[index].0;
+        index += 1;
+    }
+    names
 }
 
 impl ListFlag {

@@ -1,4 +1,7 @@
 //! Parses the words of a command line into an [`Invocation`].
+//!
+//! Words are read as pflag reads them for the reference: `--name value`, `--name=value`, `-n value`;
+//! flags and operands in any order. Typed flags read their values from the invocation.
 
 use std::ffi::OsString;
 

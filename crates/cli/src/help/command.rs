@@ -10,7 +10,7 @@ use crate::flags::{Command, Flag, FlagKind, HELP, Operands};
 const FLAG_COLUMN: usize = 34;
 const WIDTH: usize = 80;
 
-/// What the last command on `path` does, an example, and its most common flags.
+/// The help of the last command on `path`: its purpose, an example, and its most common flags.
 pub fn short(program: &str, path: &[&Command]) -> String {
     let Some((&command, _)) = path.split_last() else { return String::new() };
     let example = examples::of(path);

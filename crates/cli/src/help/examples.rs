@@ -2,7 +2,7 @@
 
 use crate::flags::Command;
 
-/// What help shows beside the table of flags.
+/// The parts of help that are not in the table of flags.
 pub struct Example {
     /// The words of the command, without the program's name.
     command: &'static str,

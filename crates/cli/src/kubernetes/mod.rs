@@ -9,7 +9,7 @@ mod schemas;
 mod validate;
 
 use ytterby_diag::{Diagnostic, Failure, Id};
-use ytterby_kubernetes::{CheckOptions, Unknown, Version};
+use ytterby_kubernetes::{CheckOptions, UnknownKinds, Version};
 
 use crate::commands::flag;
 use crate::flags::Invocation;
@@ -21,9 +21,9 @@ pub use validate::run;
 fn options(flags: &Invocation, version: &str) -> Result<CheckOptions, Failure> {
     let version = self::version(version)?;
     let unknown = match flags.text(&flag::KUBERNETES_UNKNOWN) {
-        "" | "warn" => Unknown::Warn,
-        "ignore" => Unknown::Ignore,
-        "error" => Unknown::Error,
+        "" | "warn" => UnknownKinds::Warn,
+        "ignore" => UnknownKinds::Ignore,
+        "error" => UnknownKinds::Error,
         other => {
             let text = format!("Unknown value '{other}' for --kubernetes-unknown (expected ignore, warn or error)");
             return Err(Diagnostic::error(Id::FLAG_VALUE, text).into());

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use ytterby::{OutputCheck, OutputContent, OutputDocuments, OutputRef};
 use ytterby_diag::{Diagnostic, Failure, Path, Pos, Sources, Step};
 use ytterby_kubernetes::{
-    CheckOptions, Fault, FaultKind, MAX_DEPTH, Manifest, MapEntry, Node, SharedStr, Unknown, Value, key_text, types_of,
+    CheckOptions, Fault, FaultKind, MAX_DEPTH, Manifest, MapEntry, Node, SharedStr, UnknownKinds, Value, key_text,
+    types_of,
 };
 use ytterby_yaml::Scalar;
 
@@ -43,7 +44,7 @@ pub fn plain_check(
     locations: &[String],
     sources: &Arc<Sources>,
 ) -> Result<Arc<dyn OutputCheck>, Failure> {
-    let options = CheckOptions { version: super::version(version)?, unknown: Unknown::Warn, skip: Vec::new() };
+    let options = CheckOptions { version: super::version(version)?, unknown: UnknownKinds::Warn, skip: Vec::new() };
     Ok(Arc::new(KubernetesCheck { schemas: schemas::load(locations, options, sources)? }))
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use ytterby_diag::{PlaceNames, Severity, Sources};
-use ytterby_kubernetes::{Checked, State};
+use ytterby_kubernetes::{CheckState, Checked};
 use ytterby_text::xml::escaped_line as escaped;
 
 /// The output format.
@@ -133,7 +133,7 @@ impl ResourceResult {
             .collect();
         let status = match checked.state {
             _ if !errors.is_empty() => Status::Invalid,
-            State::Checked => Status::Valid,
+            CheckState::Checked => Status::Valid,
             _ => Status::Skipped,
         };
         ResourceResult {

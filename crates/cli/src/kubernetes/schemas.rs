@@ -8,7 +8,7 @@ use ytterby_text::Str;
 
 use ytterby::InputFile;
 use ytterby_diag::{Diagnostic, Failure, Id, Source, Sources};
-use ytterby_kubernetes::{Added, Catalog, CheckOptions, Gvk, Node, documents, expand, is_template, layouts};
+use ytterby_kubernetes::{AddedSchema, Catalog, CheckOptions, Gvk, Node, documents, expand, is_template, layouts};
 use ytterby_yaml::{ReadOptions, parse};
 
 use crate::read::{self, Stdin, Symlinks};
@@ -68,9 +68,9 @@ impl Schemas {
         let mut is_useful = false;
         for root in &roots {
             is_useful |= match self.catalog.add(root) {
-                Added::Definition | Added::Policy => true,
-                Added::OpenApi(_) => true,
-                Added::JsonSchema => self.add_json_schema(root),
+                AddedSchema::Definition | AddedSchema::Policy => true,
+                AddedSchema::OpenApi(_) => true,
+                AddedSchema::JsonSchema => self.add_json_schema(root),
                 _ => false,
             };
         }
@@ -122,7 +122,7 @@ impl Schemas {
                 let Some(Ok(text)) = files.first().map(|file| file.content.read()) else { continue };
                 let Ok(roots) = parsed(&location, &text, &Arc::new(Sources::new())) else { continue };
                 if let Some(root) = roots.first() {
-                    if self.catalog.add(root) == Added::JsonSchema {
+                    if self.catalog.add(root) == AddedSchema::JsonSchema {
                         self.catalog.add_json_schema(gvk.clone(), root);
                     }
                     break;

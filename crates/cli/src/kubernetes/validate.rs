@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ytterby_diag::render::{Rendering, Report, render as report};
 use ytterby_diag::{Cause, Diagnostic, Failure, FileId, Id, Readers, Severity, Source, Sources};
-use ytterby_kubernetes::{Checked, State, Version, documents, types_of};
+use ytterby_kubernetes::{CheckState, Checked, Version, documents, types_of};
 use ytterby_text::budget;
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
@@ -216,7 +216,7 @@ impl Results {
     }
 
     fn take(&mut self, checked: Checked) {
-        if checked.state == State::Checked || !checked.findings.is_empty() {
+        if checked.state == CheckState::Checked || !checked.findings.is_empty() {
             self.findings.extend(checked.findings);
         }
     }

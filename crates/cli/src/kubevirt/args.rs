@@ -10,7 +10,7 @@ use ytterby_kubevirt::parameters::Parameters;
 use super::flag;
 use super::{Failure, usage};
 use crate::commands::flag::DIAGNOSTICS;
-use crate::flags::{Invocation, TextFlag};
+use crate::flags::{ChoiceFlag, Invocation, TextFlag};
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -61,15 +61,7 @@ impl KubevirtArgs {
             parameters: parameters(flags.list(&flag::PARAMETER))?,
             format: format(flags)?,
             compat: is_compat(flags)?,
-            field_validation: one_of(
-                flags,
-                &flag::FIELD_VALIDATION,
-                &[
-                    ("ignore", FieldValidation::Ignore),
-                    ("warn", FieldValidation::Warn),
-                    ("strict", FieldValidation::Strict),
-                ],
-            )?,
+            field_validation: choice(flags, &flag::FIELD_VALIDATION)?,
             fail_on_warn: flags.is_on(&flag::FAIL_ON_WARN),
             quiet: flags.is_on(&flag::QUIET),
             fix: flags.is_on(&flag::FIX),
@@ -89,18 +81,7 @@ impl KubevirtArgs {
 
 /// The format: `--output` first, then `--diagnostics` and its environment variable.
 fn format(flags: &Invocation) -> Result<OutputFormat, Failure> {
-    const OTHER: [(&str, OutputFormat); 3] =
-        [("text", OutputFormat::Text), ("json", OutputFormat::Json), ("junit", OutputFormat::Junit)];
-    let diagnostics = |name: &str| {
-        let rendering = Rendering::find(name).expect("the table has every name");
-        (
-            Rendering::NAMES.iter().find(|known| known.0 == name).expect("as above").0,
-            OutputFormat::Diagnostics(rendering),
-        )
-    };
-    let mut known = OTHER.to_vec();
-    known.extend(["sarif", "github", "gitlab", "rich"].map(diagnostics));
-    if let Some(format) = one_of(flags, &flag::OUTPUT, &known)? {
+    if let Some(format) = choice(flags, &flag::OUTPUT)? {
         return Ok(format);
     }
     let has_flag = flags.command().all_flags().any(|flag| flag.name == DIAGNOSTICS.0.name);
@@ -115,16 +96,17 @@ fn format(flags: &Invocation) -> Result<OutputFormat, Failure> {
 
 /// Whether `--compat ssp` is given.
 pub(super) fn is_compat(flags: &Invocation) -> Result<bool, Failure> {
-    Ok(one_of(flags, &flag::COMPAT, &[("ssp", ())])?.is_some())
+    Ok(choice(flags, &flag::COMPAT)?.is_some())
 }
 
 /// The meaning of a flag's value; `None` if it was not given.
-pub(super) fn one_of<T: Copy>(flags: &Invocation, flag: &TextFlag, known: &[(&str, T)]) -> Result<Option<T>, Failure> {
-    let Some(given) = flags.given(flag) else { return Ok(None) };
-    if let Some((_, meaning)) = known.iter().find(|(text, _)| *text == given) {
+pub(super) fn choice<T: Copy>(flags: &Invocation, flag: &ChoiceFlag<T>) -> Result<Option<T>, Failure> {
+    let ChoiceFlag(flag, choices) = flag;
+    let Some(given) = flags.given(&TextFlag(*flag)) else { return Ok(None) };
+    if let Some((_, meaning)) = choices.iter().find(|(text, _)| *text == given) {
         return Ok(Some(*meaning));
     }
-    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
     let names = match names.split_last() {
         Some((last, [])) => (*last).to_owned(),
         Some((last, rest)) => format!("{} or {last}", rest.join(", ")),

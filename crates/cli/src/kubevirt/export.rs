@@ -17,7 +17,7 @@ use ytterby_diag::Id;
 use ytterby_kubevirt::cel::{Exported, Refused, Validation, export};
 use ytterby_kubevirt::objects::{Objects, RulesAnnotation};
 use ytterby_kubevirt::select::SKIP;
-use ytterby_kubevirt::selection::{Carried, selection};
+use ytterby_kubevirt::selection::{AnnotationOwner, selection};
 use ytterby_kubevirt::value::quoted;
 
 /// The API server rejects longer names.
@@ -93,7 +93,7 @@ pub(super) fn run(
             continue;
         }
         rules_seen += rules.entries.len();
-        let carried = if group.is_own { Carried::Yes } else { Carried::No };
+        let carried = if group.is_own { AnnotationOwner::Yes } else { AnnotationOwner::No };
         let Some(selection) = selection(&group.annotation.text, &group.templates, carried) else {
             let at = place(group.annotation, group.file, 0);
             writeln!(stderr, "{at}: all rules are left out: the text is too long to select VMs by")?;

@@ -1,6 +1,9 @@
 //! The flags of the commands below `kubevirt`, one row each.
 
-use crate::flags::{FlagValues, ListFlag, Switch, TextFlag};
+use ytterby_diag::render::{Colour, Rendering, RichOptions};
+
+use super::args::{FieldValidation, OutputFormat};
+use crate::flags::{ChoiceFlag, FlagValues, ListFlag, Switch, TextFlag, names_of};
 
 pub const RULE: TextFlag = TextFlag::new("rule", "name", "Explain only this rule");
 
@@ -8,18 +11,39 @@ pub const NAME: TextFlag = TextFlag::new("name", "name", "Name of the policies")
 
 pub const FIX: Switch = Switch::new("fix", "Straighten quotes and add missing prefixes in place");
 
-pub const FIELD_VALIDATION: TextFlag =
-    TextFlag::new("field-validation", "mode", "Unknown fields and wrong types: ignore, warn (the default) or strict")
-        .offers(FlagValues::OneOf(&["ignore", "warn", "strict"]));
+const FIELD_VALIDATIONS: [(&str, FieldValidation); 3] =
+    [("ignore", FieldValidation::Ignore), ("warn", FieldValidation::Warn), ("strict", FieldValidation::Strict)];
+
+pub const FIELD_VALIDATION: ChoiceFlag<FieldValidation> = ChoiceFlag::new(
+    "field-validation",
+    "mode",
+    "Unknown fields and wrong types: ignore, warn (the default) or strict",
+    &FIELD_VALIDATIONS,
+    &names_of(&FIELD_VALIDATIONS),
+);
 
 pub const FILE: ListFlag = ListFlag::new("file", "path", "Input: a file, a directory, or - for standard input")
     .short('f')
     .offers(FlagValues::Files);
 
-pub const OUTPUT: TextFlag =
-    TextFlag::new("output", "format", "Report as text, rich, json, sarif, junit, github or gitlab")
-        .short('o')
-        .offers(FlagValues::OneOf(&["text", "rich", "json", "sarif", "junit", "github", "gitlab"]));
+const OUTPUT_FORMATS: [(&str, OutputFormat); 7] = [
+    ("text", OutputFormat::Text),
+    ("json", OutputFormat::Json),
+    ("junit", OutputFormat::Junit),
+    ("sarif", OutputFormat::Diagnostics(Rendering::Sarif)),
+    ("github", OutputFormat::Diagnostics(Rendering::Github)),
+    ("gitlab", OutputFormat::Diagnostics(Rendering::Gitlab)),
+    ("rich", OutputFormat::Diagnostics(Rendering::Rich(RichOptions { colour: Colour::Off, width: None }))),
+];
+
+pub const OUTPUT: ChoiceFlag<OutputFormat> = ChoiceFlag::new(
+    "output",
+    "format",
+    "Report as text, rich, json, sarif, junit, github or gitlab",
+    &OUTPUT_FORMATS,
+    &names_of(&OUTPUT_FORMATS),
+)
+.short('o');
 
 pub const TEMPLATE: ListFlag =
     ListFlag::new("template", "path", "Templates that VMs refer to; VMs inside them are not checked")
@@ -31,8 +55,15 @@ pub const PARAMETER: ListFlag = ListFlag::new("param", "name=value", "Set a para
 pub const INSTANCETYPE: ListFlag =
     ListFlag::new("instancetype", "path", "Instance types and preferences that VMs refer to").offers(FlagValues::Files);
 
-pub const COMPAT: TextFlag = TextFlag::new("compat", "program", "Evaluate as the validator of ssp-operator does")
-    .offers(FlagValues::OneOf(&["ssp"]));
+const COMPATS: [(&str, ()); 1] = [("ssp", ())];
+
+pub const COMPAT: ChoiceFlag<()> = ChoiceFlag::new(
+    "compat",
+    "program",
+    "Evaluate as the validator of ssp-operator does",
+    &COMPATS,
+    &names_of(&COMPATS),
+);
 
 pub const FAIL_ON_WARN: Switch = Switch::new("fail-on-warn", "Exit with 1 on warnings as well");
 
@@ -44,7 +75,9 @@ pub use serve::*;
 /// The flags of `serve`.
 #[cfg(feature = "server")]
 mod serve {
-    use crate::flags::{FlagValues, ListFlag, Switch, TextFlag};
+    use ytterby_kubevirt::server::log::{Encoder, Times};
+
+    use crate::flags::{ChoiceFlag, FlagValues, ListFlag, Switch, TextFlag, names_of};
 
     pub const LISTEN: TextFlag = TextFlag::new("listen", "address", "Address of both ports (default 0.0.0.0)");
 
@@ -99,18 +132,44 @@ mod serve {
         TextFlag::new("zap-log-level", "level", "error, info, debug or a number for more detail (default info)")
             .offers(FlagValues::OneOf(&["error", "info", "debug"]));
 
-    pub const ZAP_ENCODER: TextFlag = TextFlag::new("zap-encoder", "format", "Log as json or console (default json)")
-        .offers(FlagValues::OneOf(&["json", "console"]));
+    const ENCODERS: [(&str, Encoder); 2] = [("json", Encoder::Json), ("console", Encoder::Console)];
 
-    pub const ZAP_TIME_ENCODING: TextFlag =
-        TextFlag::new("zap-time-encoding", "format", "Format of times in the log (default rfc3339)")
-            .offers(FlagValues::OneOf(&["epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"]));
+    pub const ZAP_ENCODER: ChoiceFlag<Encoder> = ChoiceFlag::new(
+        "zap-encoder",
+        "format",
+        "Log as json or console (default json)",
+        &ENCODERS,
+        &names_of(&ENCODERS),
+    );
+
+    const TIMES: [(&str, Times); 6] = [
+        ("epoch", Times::Epoch),
+        ("millis", Times::Millis),
+        ("nano", Times::Nanos),
+        ("iso8601", Times::Iso8601),
+        ("rfc3339", Times::Rfc3339),
+        ("rfc3339nano", Times::Rfc3339Nano),
+    ];
+
+    pub const ZAP_TIME_ENCODING: ChoiceFlag<Times> = ChoiceFlag::new(
+        "zap-time-encoding",
+        "format",
+        "Format of times in the log (default rfc3339)",
+        &TIMES,
+        &names_of(&TIMES),
+    );
 
     pub const ZAP_DEVEL: Switch = Switch::new("zap-devel", "Write a readable, detailed log");
 
-    pub const ZAP_STACKTRACE_LEVEL: TextFlag =
-        TextFlag::new("zap-stacktrace-level", "level", "Accepted for compatibility, without effect")
-            .offers(FlagValues::OneOf(&["info", "error", "panic"]));
+    const STACKTRACE_LEVELS: [(&str, ()); 3] = [("info", ()), ("error", ()), ("panic", ())];
+
+    pub const ZAP_STACKTRACE_LEVEL: ChoiceFlag<()> = ChoiceFlag::new(
+        "zap-stacktrace-level",
+        "level",
+        "Accepted for compatibility, without effect",
+        &STACKTRACE_LEVELS,
+        &names_of(&STACKTRACE_LEVELS),
+    );
 
     pub const VERSION: Switch = Switch::new("version", "Show the version").short('V');
 }

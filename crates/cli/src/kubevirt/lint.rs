@@ -1,4 +1,7 @@
 //! `lint`: finds mistakes in the rules themselves, and fixes some.
+//!
+//! The library finds mistakes in one annotation; this command adds their positions, rules that a
+//! template's own VM violates, and the output formats.
 
 use std::io::{self, Write};
 

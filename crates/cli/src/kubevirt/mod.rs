@@ -85,7 +85,8 @@ fn call(
         "cel" => export::run(&KubevirtArgs::read(flags)?, host, stdout, stderr),
         "explain" => explain::run(&KubevirtArgs::read(flags)?, host, stdout, stderr),
         "lint" => lint::run(&KubevirtArgs::read(flags)?, host, stdout, stderr),
-        _ => validate::run(&KubevirtArgs::read(flags)?, host, stdout),
+        "validate" => validate::run(&KubevirtArgs::read(flags)?, host, stdout),
+        name => unreachable!("kubevirt has no command {name}"),
     }
 }
 

@@ -295,7 +295,7 @@ fn diagnostic(issue: &Issue) -> Option<Diagnostic> {
     Some(diagnostic)
 }
 
-/// What to mark at a position: the rest of its line, unless the file is one long line.
+/// The range to mark at a position: the rest of its line, unless the file is one long line.
 fn part(place: &Position) -> Part {
     if place.is_on_long_line { Part::Bytes(1) } else { Part::Line }
 }

@@ -16,7 +16,7 @@ use ytterby_kubevirt::server::cluster::{self, Cluster, Pauses};
 use ytterby_kubevirt::server::log::{Encoder, Log, Times};
 use ytterby_kubevirt::server::{self, ClientLimits, FileTemplate, KnownObjects, ServerConfig};
 
-use super::args::{is_compat, one_of};
+use super::args::{choice, is_compat};
 use super::flag;
 use super::{Failure, Host, OK, UNREADABLE, load, usage};
 use crate::flags::{Invocation, TextFlag};
@@ -117,8 +117,7 @@ impl ServeOptions {
         };
         // At least one review must fit.
         limits.memory = limits.memory.max((limits.body as usize).saturating_mul(2));
-        let levels = [("info", ()), ("error", ()), ("panic", ())];
-        one_of(flags, &flag::ZAP_STACKTRACE_LEVEL, &levels)?;
+        choice(flags, &flag::ZAP_STACKTRACE_LEVEL)?;
         let options = ServeOptions {
             listen: address(flags)?,
             webhook_port: port(flags, &flag::WEBHOOK_PORT)?.unwrap_or(9443),
@@ -133,19 +132,8 @@ impl ServeOptions {
             limits,
             shutdown_delay: seconds(flags, &flag::SHUTDOWN_DELAY, 0)?.unwrap_or(Duration::from_secs(5)),
             verbosity: verbosity(flags)?,
-            encoder: one_of(flags, &flag::ZAP_ENCODER, &[("json", Encoder::Json), ("console", Encoder::Console)])?,
-            times: one_of(
-                flags,
-                &flag::ZAP_TIME_ENCODING,
-                &[
-                    ("epoch", Times::Epoch),
-                    ("millis", Times::Millis),
-                    ("nano", Times::Nanos),
-                    ("iso8601", Times::Iso8601),
-                    ("rfc3339", Times::Rfc3339),
-                    ("rfc3339nano", Times::Rfc3339Nano),
-                ],
-            )?,
+            encoder: choice(flags, &flag::ZAP_ENCODER)?,
+            times: choice(flags, &flag::ZAP_TIME_ENCODING)?,
             devel: flags.is_on(&flag::ZAP_DEVEL),
         };
         if options.no_cluster && options.kubeconfig.is_some() {

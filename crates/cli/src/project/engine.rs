@@ -1,4 +1,7 @@
 //! Renders targets; no other module of the project commands calls the engine.
+//!
+//! Files are compiled once ([`CompiledFiles`]) and rendered with many values. Each thread keeps its
+//! own renderers, because linked programs belong to one thread.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -89,11 +92,11 @@ pub struct RenderOutcome {
     pub result: Result<Rendered, Failure>,
     /// Resolves the positions of warnings and problems.
     pub sources: Arc<Sources>,
-    /// What its code printed.
+    /// The output of `print()` in its code.
     pub printed: Vec<u8>,
 }
 
-/// What all renders of a command share.
+/// State that all renders of a command share.
 #[derive(Clone, Debug)]
 pub struct RenderSettings {
     /// The program's name, for messages.
@@ -108,7 +111,7 @@ pub struct RenderSettings {
     pub find_causes: bool,
 }
 
-/// What renders reach of a project, for `test --coverage`.
+/// The code of a project that renders reach, for `test --coverage`.
 #[derive(Clone, Debug, Default)]
 pub struct Reached {
     /// Lines and data values.

@@ -229,7 +229,7 @@ impl Inputs<'_> {
     }
 }
 
-/// What a test adds to a target. Paths are relative to `base`.
+/// The inputs that a test adds to a target. Paths are relative to `base`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Additions<'a> {
     /// The directory of the test file.

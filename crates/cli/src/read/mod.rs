@@ -44,7 +44,7 @@ pub fn list_as(
 pub struct InputOptions<'a> {
     /// How URLs are read.
     pub urls: Urls,
-    /// What is left out of directories.
+    /// Files that are left out of directories.
     pub skip: Skip<'a>,
 }
 

@@ -13,7 +13,7 @@ use super::WalkEntry;
 /// The directory of snapshots, beside the tests that they belong to.
 pub const SNAPSHOTS: &str = "__snapshots__";
 
-/// What to exclude from directories.
+/// Files to exclude from directories.
 #[derive(Clone, Copy, Debug)]
 pub enum Skip<'a> {
     /// Nothing, as in ytt.

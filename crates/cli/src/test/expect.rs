@@ -1,4 +1,7 @@
 //! Compares documents with an expectation.
+//!
+//! An expectation selects documents by some of their fields, and then requires a count, values at
+//! paths, or their absence. Each difference is one failure with its position in the test file.
 
 use similar::TextDiff;
 use ytterby_diag::{Id, Label, Part, Path, Role, Step};

@@ -1,4 +1,7 @@
 //! Writes the results of tests: text, JUnit, GitHub annotations, JSON lines.
+//!
+//! Results are written as soon as they exist, except JUnit, which is one document and needs the
+//! number of failures first. An error of writing is kept and returned at the end.
 
 use std::cell::Cell;
 use std::sync::Arc;

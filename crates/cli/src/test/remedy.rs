@@ -1,4 +1,4 @@
-//! What would make a failed test pass: the smallest change of the test, for when the output is right.
+//! Suggests how to make a failed test pass: the smallest change of the test, for when the output is right.
 //!
 //! A test and the output disagree, and only a person knows which of the two is wrong. The problem shows the output's
 //! place; the remedy shows the change of the test file.

@@ -148,7 +148,7 @@ fn only_links_inside_the_directory_are_followed() {
     assert_eq!(fs::read_to_string(scratch.0.join("out/b.yml")).unwrap(), "b");
 }
 
-/// Leaves what a run leaves that is killed at a given step, without destructors.
+/// Leaves the files of a run that was killed at a given step, without destructors.
 fn dies(scratch: &Scratch, steps: usize) {
     let watch = Watch::alone();
     let mut moves = Moves::new(&scratch.0.join("out"), &watch).unwrap();

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Longer than any case may take.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What to run.
+/// The command to run.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
     /// Another name for the program, as through a link.

@@ -11,7 +11,7 @@ use crate::words::words;
 /// The result of a page.
 #[derive(Default)]
 pub struct Outcome {
-    /// What each command printed.
+    /// The output of each command.
     pub outputs: Vec<String>,
     /// The differences from the outputs on the page.
     pub differences: String,

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use super::{BIN, Scratch, finish};
 
-/// What a shell makes of a line in this directory.
+/// The result of a shell command in this directory.
 fn shell(scratch: &Scratch, shell: &str, line: &str) -> (i32, String, String) {
     let mut command = Command::new(shell);
     command.args(["-c", &line.replace("ytterby", &format!("'{BIN}'"))]).current_dir(&scratch.0).stdin(Stdio::null());

@@ -1,4 +1,4 @@
-//! What rules in CEL may cost Kubernetes: those that are too dear become text.
+//! Limits on the cost of CEL rules in Kubernetes: rules that cost too much become text.
 //!
 //! Kubernetes estimates the cost of each rule from the largest value that its schema allows, times how often the place can
 //! be in one object, and refuses a definition with a rule above its limit. An exported schema is walked once; the limits
@@ -90,7 +90,7 @@ fn drop_costly(out: &mut Map, schema: &Node, count: u64, total: &mut u64) {
     }
 }
 
-/// What a rule costs at most, once; nothing where it does not compile.
+/// Maximum cost of one evaluation of a rule; `None` if it does not compile.
 fn cost(source: &str, of: &Type, shape: &Arc<MaxSize>) -> Option<u64> {
     let env = Env { variables: vec![("self".to_owned(), of.clone())], library: Library::Kubernetes };
     let program = Program::compile(source, &env).ok()?;

@@ -289,7 +289,7 @@ fn contains_dict(left: &Node, expected: &Value, depth: usize) -> Option<bool> {
     };
     let left = left.as_map();
     let mut answer = left.is_some();
-    // What is not YAML is an error wherever it is, so everything is looked at.
+    // Values that are not YAML are errors anywhere, so all are checked.
     for (key, value) in dict.items() {
         let key = scalar_from_value(&key)?;
         let found = left.and_then(|left| left.get(&key));

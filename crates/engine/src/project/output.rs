@@ -48,7 +48,7 @@ impl OutputDocument {
 
     /// Data values as a document.
     pub(super) fn of_values(doc: &Document) -> Result<OutputDocument, Failure> {
-        let root = output_check::node(&doc.value, doc.pos, &mut { MAX_NODES });
+        let root = output_documents::node(&doc.value, doc.pos, &mut { MAX_NODES });
         let too_large = || Failure::new(Id::LIMIT_OUTPUT, "the data values have too many nodes");
         Ok(OutputDocument { file: "(values)".to_owned(), root: root.ok_or_else(too_large)? })
     }

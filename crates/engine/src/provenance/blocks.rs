@@ -1,8 +1,9 @@
 //! The functions and loops around a place of a template.
 //!
-//! The position of a node says where it comes from. Which `def` and which `for` that is in, the syntax tree of the template
-//! says: operations that create nodes are statements of it. A node without an operation of its own belongs to the last one
-//! before it, because nodes without code below them are created as a whole.
+//! The position of a node is its origin. The syntax tree shows which `def` and `for` contain it:
+//! operations that create nodes are statements of the template. A node without an operation of its
+//! own belongs to the last one before it, because nodes without code below them are created as a
+//! whole.
 
 use std::collections::HashMap;
 use std::rc::Rc;

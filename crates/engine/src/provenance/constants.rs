@@ -36,7 +36,7 @@ impl Constants {
         found
     }
 
-    /// At most so many constants that fit a data value. Those that are compared with a name like its own come first.
+    /// At most `most` constants that fit a data value. Constants compared with a name like its own come first.
     pub fn for_slot(&self, slot: &Slot, key: Option<&str>, most: usize) -> Vec<Node> {
         let has = |kind: ScalarType| match &slot.ty {
             Type::Scalar(own) => *own == kind,

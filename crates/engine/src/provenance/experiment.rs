@@ -209,7 +209,7 @@ fn vary(
         Step::Key(key) => Some(key.as_str()),
         Step::Index(_) => None,
     });
-    // What code compares a value with decides more than any other value does, so it comes first.
+    // Values that code compares with decide more than all others, so they come first.
     let compared = constants.for_slot(&candidate.slot, key, most);
     let most = most + compared.len();
     let mut tried = 0;

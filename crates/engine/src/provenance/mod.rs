@@ -44,7 +44,7 @@ const MOST_NODES: usize = 100_000;
 /// Maximum nodes that one question explains.
 const MOST_MATCHES: usize = 1_000;
 
-/// What to explain.
+/// The value to explain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Question {

@@ -1,9 +1,9 @@
-//! What to explain, as it is written: `db.port`, `@app:db.port`, `Deployment/web:spec.replicas`, `#2:spec`, `:spec`, with `*`
+//! Parses selectors of values: `db.port`, `@app:db.port`, `Deployment/web:spec.replicas`, `#2:spec`, `:spec`, with `*`
 //! and `**`.
 
 use ytterby_diag::{Path, Step};
 
-/// What to explain.
+/// A parsed selector.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Selector {
     /// A data value, of the root library or of the one with this name.

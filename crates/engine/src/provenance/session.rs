@@ -40,7 +40,7 @@ pub(super) struct Session {
     schemas_for_children: Vec<Rc<Envelope>>,
 }
 
-/// What the code of all files says.
+/// Facts from the code of all files.
 pub(super) struct SessionCode {
     pub constants: Constants,
     pub blocks: Blocks,

@@ -47,7 +47,7 @@ pub(crate) struct Remark {
 pub(crate) const DEPRECATED: &str = "deprecated";
 
 impl Docs {
-    /// What documentation shows besides title, description and examples, in this order.
+    /// Further remarks of documentation, in this order: not title, description or examples.
     pub fn remarks(&self) -> Vec<Remark> {
         let deprecated = self.deprecated.clone().map(|text| Remark {
             name: DEPRECATED,

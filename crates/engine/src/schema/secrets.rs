@@ -226,7 +226,7 @@ pub(crate) fn redact_misfit(node: &Node, slot: &Slot) -> Node {
     redact_beside(node, slot, Unknown::Hidden)
 }
 
-/// What happens to undeclared items.
+/// How to treat undeclared items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unknown {
     Shown,

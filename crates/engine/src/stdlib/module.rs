@@ -44,7 +44,7 @@ impl Module {
         let full = Str::from(format!("{}.{name}", self.name.to_str()));
         let builtin = Builtin::new(full.clone(), move |eval, args| {
             let result = charge(args).and_then(|()| body(eval, args)).and_then(|value| {
-                // What took long without a charge is noticed at once, not by the next charge.
+                // Long uncharged work is detected immediately, not by the next charge.
                 if is_long(args) { budget::work(LONG_CALL).map(|()| value).map_err(Error::from) } else { Ok(value) }
             });
             result.map_err(|error| error.in_context(full.to_str()))

@@ -9,7 +9,7 @@ use ytterby_starlark::{Problem, SyntaxError};
 use crate::annotation::{Ann, Level};
 use crate::run::Run;
 
-/// Longer lines and files get no advice: it is looked for anew for each of a thousand errors.
+/// Longer lines and files get no advice: they are searched again for each of up to a thousand errors.
 const LONGEST_LINE: usize = 4 << 10;
 const LONGEST_FILE: usize = 1 << 20;
 

@@ -117,7 +117,7 @@ pub(crate) struct Described {
     pub text: String,
     /// The hint of its format if it has one.
     pub hint: Option<String>,
-    /// What it requires: equal for rules with the same requirement, regardless of their
+    /// The requirement: equal for rules with the same requirement, regardless of their
     /// descriptions.
     pub meaning: String,
     pub limits: Vec<Limit>,

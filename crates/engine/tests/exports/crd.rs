@@ -549,7 +549,7 @@ pub fn definition(schema: &Value) -> Value {
 fn refusals(definition: &Value) -> Vec<String> {
     let options = kubernetes::CheckOptions {
         version: kubernetes::Version::parse("1.36").expect("it is known"),
-        unknown: kubernetes::Unknown::Error,
+        unknown: kubernetes::UnknownKinds::Error,
         skip: Vec::new(),
     };
     let text = definition.to_string();

@@ -30,7 +30,7 @@ fn nothing_changed() {
 }
 
 #[test]
-fn types() {
+fn a_wider_type_is_minor_and_a_narrower_one_major() {
     check("a: 1", "a: x", &["major a: type changed from integer to string", "minor a: default changed"]);
     check("a: 1", "a: 1.5", &["minor a: type widened from integer to float", "minor a: default changed"]);
     check("a: 1.5", "a: 1", &["major a: type changed from float to integer", "minor a: default changed"]);
@@ -56,7 +56,7 @@ fn types() {
 }
 
 #[test]
-fn null() {
+fn allowing_null_is_minor_and_forbidding_it_major() {
     check("a: 1", "#@schema/nullable\na: 1", &["minor a: now nullable", "minor a: default changed"]);
     check("#@schema/nullable\na: 1", "a: 1", &["major a: no longer nullable", "minor a: default changed"]);
     check("a:\n- 1", "a:\n#@schema/nullable\n- 1", &["minor a[]: now nullable"]);
@@ -66,7 +66,7 @@ fn null() {
 }
 
 #[test]
-fn presence() {
+fn removed_and_newly_required_keys_are_major() {
     check("a: 1", "a: 1\nb: 1", &["minor b: added"]);
     check("a: 1\nb: 1", "a: 1", &["major b: removed"]);
     check("a: 1\nb: 1", "a: 1\n#@schema/removed \"use a\"\nb: 1", &["major b: removed"]);
@@ -83,7 +83,7 @@ fn presence() {
 }
 
 #[test]
-fn keys() {
+fn changed_rules_of_keys_are_reported() {
     let map = |key: &str| format!("m:\n  #@schema/{key}\n  _: 1");
     check(
         &map("any-key"),
@@ -125,7 +125,7 @@ fn keys() {
 }
 
 #[test]
-fn rules() {
+fn stricter_rules_are_major() {
     let rule = |rule: &str| format!("#@schema/validation {rule}\na: 5");
     check("a: 5", &rule("min=1"), &["major a: rule added: a value >= 1"]);
     check(&rule("min=1"), "a: 5", &["minor a: rule removed: a value >= 1"]);
@@ -178,7 +178,7 @@ fn rules() {
 }
 
 #[test]
-fn shapes() {
+fn any_of_may_gain_shapes_and_one_of_may_not() {
     let shapes = |annotation: &str| {
         format!(
             "#@ def p():\nx: 1\n#@ end\n#@ def q():\nz: 1\n#@ end\n#@ def r():\nw: 1\n#@ end\n===\n#@schema/{annotation}\na: null"

@@ -31,7 +31,7 @@ use run::{Run, settings};
 /// Creates the check of output for a version of Kubernetes with additional schemas. Provided by the host.
 pub type KubernetesCheck = dyn Fn(&str, &[String], &Arc<Sources>) -> Option<Arc<dyn OutputCheck>> + Send + Sync;
 
-/// What the host provides for runs.
+/// The host's part in runs.
 #[derive(Clone)]
 pub struct Engine {
     /// The check of output.
@@ -195,7 +195,7 @@ pub fn analyse(project: &ProjectSnapshot, engine: &Engine, selected: Option<&str
     Analysis { findings: tidy(project, findings), values }
 }
 
-/// What `ytterby check` adds to the findings of an analysis: lints, and unknown values that only data flow finds.
+/// Findings of `ytterby check` that an analysis does not have: lints, and unknown values that only data flow finds.
 pub fn lint(project: &ProjectSnapshot, engine: &Engine, analysis: &Analysis) -> Vec<Finding> {
     let broken = analysis.findings.iter().filter(|finding| stops_compiling(&finding.code));
     let broken: Vec<Finding> = broken.cloned().collect();
@@ -252,7 +252,7 @@ fn all_run_findings(project: &ProjectSnapshot, engine: &Engine, targets: &[Varia
 const MAX_EXPERIMENT_FILES: usize = 200;
 const MAX_EXPERIMENT_TARGETS: usize = 4;
 
-/// What `ytterby check` finds without running anything, and by experiments in small projects: files that do not compile,
+/// Findings of `ytterby check` without a run, and by experiments in small projects: files that do not compile,
 /// unknown values in any branch, lints. For a file that does not compile, the last good version is used, so that lints do
 /// not come and go with every key.
 fn checked(project: &ProjectSnapshot, engine: &Engine, variants: &[Variant], broken: &[Finding]) -> Vec<Finding> {
@@ -290,7 +290,7 @@ fn checked(project: &ProjectSnapshot, engine: &Engine, variants: &[Variant], bro
     let variant = Variant::default();
     let found = found.iter().filter_map(|diagnostic| finding(project, &variant, diagnostic, &sources));
     let is_broken = |path: &str| broken.iter().any(|finding| finding.path == path);
-    // What the remaining files do not use may be used by the omitted one.
+    // The omitted file may use names that the remaining files do not use.
     let lacks_files = broken.iter().any(|finding| !project.good.contains_key(&finding.path));
     found
         .filter(|finding| !is_broken(&finding.path))

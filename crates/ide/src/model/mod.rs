@@ -107,7 +107,7 @@ pub struct Annotation {
 /// A region of code in a file.
 #[derive(Clone, Debug)]
 pub struct CodeRegion {
-    /// What contains it.
+    /// The construct that contains it.
     pub kind: RegionKind,
     /// The code without the markers around it.
     pub range: TextRange,
@@ -119,7 +119,7 @@ pub struct CodeRegion {
     pub tokens: Range<usize>,
 }
 
-/// What contains a region of code.
+/// The construct that contains a region of code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RegionKind {
     /// A whole line: `#@ if …:`.

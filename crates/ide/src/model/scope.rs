@@ -518,7 +518,7 @@ impl ScopeReader<'_> {
         }
     }
 
-    /// Defines the variables of a loop. Where what they go through is a chain, the variable of its items knows it.
+    /// Defines the variables of a loop. If the iterable is a chain of names, the loop variable refers to it.
     fn define_targets(&mut self, targets: Range<usize>, through: Range<usize>, scope: usize) {
         let names: Vec<usize> = targets.filter(|index| self.is_name(*index)).collect();
         let function = if self.is_op(through.start + 1, "(") { self.word(through.start) } else { "" };

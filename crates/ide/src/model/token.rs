@@ -24,7 +24,7 @@ pub enum TokenKind {
 /// A token of code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// What it is.
+    /// The kind of token.
     pub kind: TokenKind,
     /// Its range in the file.
     pub range: TextRange,

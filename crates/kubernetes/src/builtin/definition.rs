@@ -285,7 +285,7 @@ impl Structure<'_, '_> {
         } else if place == SchemaPosition::Node && !preserves && !int_or_string {
             self.cx.required(at, "type", "every schema outside of allOf, anyOf, oneOf and not needs one");
         }
-        // What follows is about other keywords, and asking for each of them costs: most schemas have none.
+        // The checks below look up other keywords, which takes time, and most schemas have none of them.
         if raw.entries().iter().all(|entry| is_usual(entry.key.as_bytes())) {
             if kind == "array" && place != SchemaPosition::Nested && raw.given("items").is_none() {
                 self.cx.required(at, "items", ITEMS_NEEDED);

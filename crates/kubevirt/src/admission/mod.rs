@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use answer::{Answer, StatusCause, Verdict};
 use review::Review;
-pub use review::{Look, ReviewVersion, Sender, sender};
+pub use review::{ReviewVersion, ScanScope, Sender, sender};
 pub use template::template;
 
 use crate::budget::{self, Budget};
@@ -51,11 +51,11 @@ pub enum Effort {
 /// Information that is not part of a review.
 pub trait Surroundings {
     /// The rules on the template with this name.
-    fn template(&self, namespace: &str, name: &str) -> Parent;
+    fn template(&self, namespace: &str, name: &str) -> ParentTemplate;
 
     /// The VMs (`namespace/name`) without own rules that refer to a template; or why they are
     /// unknown.
-    fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, Ignorance>;
+    fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, UnknownReason>;
 
     /// Applies the cpu and memory of a VM's instance type to the VM; returns whether the instance type
     /// is known.
@@ -79,7 +79,7 @@ pub trait Surroundings {
 
 /// The template of a VM.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Parent {
+pub enum ParentTemplate {
     /// It exists, with these rules.
     Rules(Arc<str>),
     /// It exists, without rules.
@@ -87,12 +87,12 @@ pub enum Parent {
     /// It does not exist.
     Absent,
     /// It is not known yet.
-    Unknown(Ignorance),
+    Unknown(UnknownReason),
 }
 
 /// The reason that something is unknown.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Ignorance {
+pub enum UnknownReason {
     /// There is no cluster to ask.
     NoCluster,
     /// The cluster has not been read yet, for this reason.
@@ -162,19 +162,19 @@ fn judged(
     let text = match select::source(vm) {
         RulesSource::Own(text) => text,
         RulesSource::Template { namespace, name } => match surroundings.template(namespace, name) {
-            Parent::Rules(text) => {
+            ParentTemplate::Rules(text) => {
                 kept = text;
                 &kept
             }
-            Parent::Plain => return (Verdict::Allowed, Vec::new()),
-            Parent::Absent | Parent::Unknown(Ignorance::NoCluster) if policy.compat => {
+            ParentTemplate::Plain => return (Verdict::Allowed, Vec::new()),
+            ParentTemplate::Absent | ParentTemplate::Unknown(UnknownReason::NoCluster) if policy.compat => {
                 return (Verdict::Allowed, Vec::new());
             }
-            Parent::Absent => return unchecked(format!("its template {namespace}/{name} does not exist")),
-            Parent::Unknown(Ignorance::NoCluster) => {
+            ParentTemplate::Absent => return unchecked(format!("its template {namespace}/{name} does not exist")),
+            ParentTemplate::Unknown(UnknownReason::NoCluster) => {
                 return unchecked(format!("its template {namespace}/{name} is not known here"));
             }
-            Parent::Unknown(Ignorance::NotYet(why)) => return (Verdict::unavailable(why), Vec::new()),
+            ParentTemplate::Unknown(UnknownReason::NotYet(why)) => return (Verdict::unavailable(why), Vec::new()),
         },
         RulesSource::Deleted | RulesSource::Skipped | RulesSource::None => return (Verdict::Allowed, Vec::new()),
     };

@@ -1,4 +1,7 @@
 //! Parses admission reviews.
+//!
+//! The number of values is estimated before parsing, which limits the memory of a review. With
+//! `--compat ssp`, wrong fields get the messages of Go's decoder, otherwise clearer ones.
 
 use super::{Answer, ReviewOptions, Verdict};
 use crate::json;
@@ -187,7 +190,7 @@ impl Sender {
 
 /// How much of a review to scan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Look {
+pub enum ScanScope {
     /// Up to the object, which API servers send after the user and the resource.
     Head,
     /// All of it.
@@ -196,7 +199,7 @@ pub enum Look {
 
 /// Finds the sender of a review, for the fair queue and for answers to reviews that could not be
 /// evaluated. Reviews may be large and many, so the text is only scanned.
-pub fn sender(body: &[u8], look: Look) -> Sender {
+pub fn sender(body: &[u8], look: ScanScope) -> Sender {
     /// Maximum depth of keys: `request`, `object`, `metadata`, `name`.
     const DEEPEST: usize = 4;
     let mut found = Sender::default();
@@ -213,7 +216,7 @@ pub fn sender(body: &[u8], look: Look) -> Sender {
                         keys[depth - 1] = body.get(at + 1..end - 1).unwrap_or_default();
                     }
                     let is_object = depth == 2 && keys[0] == b"request" && keys[1] == b"object";
-                    if is_object && look == Look::Head && !found.uid.is_empty() && !found.user.is_empty() {
+                    if is_object && look == ScanScope::Head && !found.uid.is_empty() && !found.user.is_empty() {
                         return found;
                     }
                     at = behind + 1;
@@ -280,7 +283,7 @@ mod tests {
             ("", ""),
             ("\"", ""),
         ] {
-            assert_eq!(sender(review.as_bytes(), Look::All).uid, expected, "{review}");
+            assert_eq!(sender(review.as_bytes(), ScanScope::All).uid, expected, "{review}");
         }
     }
 
@@ -290,14 +293,14 @@ mod tests {
             "operation":"CREATE","userInfo":{"username":"system:serviceaccount:a:b","groups":["name","uid"],
             "extra":{"username":["no"]}},
             "object":{"metadata":{"name":"web","namespace":"other"},"spec":{"name":"no"}},"oldObject":null,"dryRun":true}}"#;
-        let head = sender(review.as_bytes(), Look::Head);
+        let head = sender(review.as_bytes(), ScanScope::Head);
         assert_eq!((&*head.uid, &*head.namespace, &*head.user), ("u", "ns", "system:serviceaccount:a:b"));
         assert_eq!((&*head.name, head.dry_run), ("", false));
-        let all = sender(review.as_bytes(), Look::All);
+        let all = sender(review.as_bytes(), ScanScope::All);
         assert_eq!((&*all.name, &*all.namespace, all.dry_run), ("web", "ns", true));
         assert_eq!(all.operation, "CREATE");
         let made = r#"{"request":{"dryRun":false,"object":{"metadata":{"generateName":"web-","namespace":"ns"}}}}"#;
-        let made = sender(made.as_bytes(), Look::All);
+        let made = sender(made.as_bytes(), ScanScope::All);
         assert_eq!((&*made.name, &*made.namespace, made.dry_run), ("web-", "ns", false));
     }
 }

@@ -1,7 +1,7 @@
 //! Refuses the deletion of a template whose rules VMs still use.
 
 use super::review::Review;
-use super::{Answer, Ignorance, ReviewOptions, Surroundings, Verdict};
+use super::{Answer, ReviewOptions, Surroundings, UnknownReason, Verdict};
 use crate::select::TEMPLATE_ANNOTATION;
 use crate::value::Value;
 
@@ -47,10 +47,10 @@ fn judged(review: &Review, policy: ReviewOptions, surroundings: &dyn Surrounding
                 vms.join(", ")
             ),
         }),
-        Err(Ignorance::NoCluster) if policy.compat => Ok(Vec::new()),
-        Err(Ignorance::NoCluster) => {
+        Err(UnknownReason::NoCluster) if policy.compat => Ok(Vec::new()),
+        Err(UnknownReason::NoCluster) => {
             Ok(vec!["it is not known here whether VMs take their rules from this template".to_owned()])
         }
-        Err(Ignorance::NotYet(why)) => Err(Verdict::unavailable(why)),
+        Err(UnknownReason::NotYet(why)) => Err(Verdict::unavailable(why)),
     }
 }

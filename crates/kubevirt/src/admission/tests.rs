@@ -4,18 +4,18 @@ use super::*;
 
 /// Knows one template, and is late after a number of questions.
 struct Here {
-    parent: Parent,
+    parent: ParentTemplate,
     late: bool,
 }
 
 impl Surroundings for Here {
-    fn template(&self, _: &str, _: &str) -> Parent {
+    fn template(&self, _: &str, _: &str) -> ParentTemplate {
         self.parent.clone()
     }
 
-    fn dependents(&self, _: &str, name: &str) -> Result<Vec<String>, Ignorance> {
+    fn dependents(&self, _: &str, name: &str) -> Result<Vec<String>, UnknownReason> {
         match (name, &self.parent) {
-            (_, Parent::Unknown(why)) => Err(why.clone()),
+            (_, ParentTemplate::Unknown(why)) => Err(why.clone()),
             ("used", _) => Ok(vec!["a/x".to_owned(), "b/y".to_owned()]),
             _ => Ok(Vec::new()),
         }
@@ -32,7 +32,7 @@ impl Surroundings for Here {
 
 const RULE: &str = r#"[{"name":"r","rule":"integer","path":"jsonpath::.spec.domain.cpu.cores","message":"m","min":2}]"#;
 
-fn of_template(parent: Parent, policy: ReviewOptions) -> Answer {
+fn of_template(parent: ParentTemplate, policy: ReviewOptions) -> Answer {
     let vm = r#"{"metadata":{"labels":{"vm.kubevirt.io/template":"t","vm.kubevirt.io/template.namespace":"ns"}},"spec":{"instancetype":{"name":"u1"},"template":{"spec":{"domain":{}}}}}"#;
     let body = format!(
         r#"{{"request":{{"uid":"u","resource":{{"group":"kubevirt.io","version":"v1","resource":"virtualmachines"}},"object":{vm}}}}}"#
@@ -45,12 +45,16 @@ fn the_verdict_depends_on_the_template() {
     let policy = ReviewOptions::default();
     let ssp = ReviewOptions { compat: true, ratchet: false };
     for (parent, code, warnings) in [
-        (Parent::Plain, 200, &[][..]),
-        (Parent::Absent, 200, &["no rules were checked: its template ns/t does not exist"]),
-        (Parent::Unknown(Ignorance::NoCluster), 200, &["no rules were checked: its template ns/t is not known here"]),
-        (Parent::Unknown(Ignorance::NotYet("templates are being read".to_owned())), 503, &[]),
+        (ParentTemplate::Plain, 200, &[][..]),
+        (ParentTemplate::Absent, 200, &["no rules were checked: its template ns/t does not exist"]),
         (
-            Parent::Rules(RULE.into()),
+            ParentTemplate::Unknown(UnknownReason::NoCluster),
+            200,
+            &["no rules were checked: its template ns/t is not known here"],
+        ),
+        (ParentTemplate::Unknown(UnknownReason::NotYet("templates are being read".to_owned())), 503, &[]),
+        (
+            ParentTemplate::Rules(RULE.into()),
             200,
             &["rule r was skipped: cpu and memory come from the instance type u1, which was not given"],
         ),
@@ -59,7 +63,7 @@ fn the_verdict_depends_on_the_template() {
         assert_eq!((answer.verdict.code(), answer.warnings), (code, warnings.iter().map(|&w| w.to_owned()).collect()));
         // The reference ignores instance types, and does not report what it did not check.
         let answer = of_template(parent.clone(), ssp);
-        let code = if matches!(parent, Parent::Rules(_)) { 422 } else { code };
+        let code = if matches!(parent, ParentTemplate::Rules(_)) { 422 } else { code };
         assert_eq!((answer.verdict.code(), answer.warnings.len()), (code, 0), "{parent:?}");
     }
 }
@@ -72,16 +76,16 @@ fn a_template_in_use_cannot_be_deleted() {
         )
     };
     let shipped = r#""labels":{"template.kubevirt.io/type":"base"},"annotations":{"validations":""}"#;
-    let check = |body: String, parent: Parent| {
+    let check = |body: String, parent: ParentTemplate| {
         let answer = template(body.as_bytes(), ReviewOptions::default(), &Here { parent, late: false });
         (answer.verdict.code(), answer.verdict.message())
     };
     let message = "Template cannot be deleted, because the following VMs are referencing it for validation: a/x, b/y";
-    assert_eq!(check(body("used", shipped), Parent::Absent), (403, message.to_owned()));
-    assert_eq!(check(body("free", shipped), Parent::Absent).0, 200);
-    assert_eq!(check(body("used", r#""labels":{},"annotations":{"validations":""}"#), Parent::Absent).0, 200);
-    assert_eq!(check(body("used", r#""labels":{"template.kubevirt.io/type":"base"}"#), Parent::Absent).0, 200);
-    let unread = Parent::Unknown(Ignorance::NotYet("VMs are being read".to_owned()));
+    assert_eq!(check(body("used", shipped), ParentTemplate::Absent), (403, message.to_owned()));
+    assert_eq!(check(body("free", shipped), ParentTemplate::Absent).0, 200);
+    assert_eq!(check(body("used", r#""labels":{},"annotations":{"validations":""}"#), ParentTemplate::Absent).0, 200);
+    assert_eq!(check(body("used", r#""labels":{"template.kubevirt.io/type":"base"}"#), ParentTemplate::Absent).0, 200);
+    let unread = ParentTemplate::Unknown(UnknownReason::NotYet("VMs are being read".to_owned()));
     assert_eq!(check(body("used", shipped), unread).0, 503);
 }
 
@@ -96,7 +100,7 @@ fn a_late_review_is_refused() {
     );
     for compat in [false, true] {
         let policy = ReviewOptions { compat, ratchet: false };
-        let answer = virtual_machine(body.as_bytes(), policy, &Here { parent: Parent::Absent, late: true });
+        let answer = virtual_machine(body.as_bytes(), policy, &Here { parent: ParentTemplate::Absent, late: true });
         assert_eq!((answer.verdict.code(), answer.sender.uid.as_str()), (504, "u"));
     }
 }

@@ -30,7 +30,7 @@ pub enum World {
 /// A result of a path.
 #[derive(Clone, Copy, Debug)]
 pub struct PathResult<'a> {
-    /// What was found.
+    /// The values that were found.
     pub seen: FoundValue<'a>,
     /// Its field, if it is in the table.
     pub field: Option<&'static VmField>,

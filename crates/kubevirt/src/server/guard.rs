@@ -17,7 +17,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 /// Bytes per read.
 const BLOCK: usize = 16 << 10;
 
-/// What a connection waits for, and since when.
+/// The event that a connection waits for, and since when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     /// The head of the first request.

@@ -19,7 +19,7 @@ use super::known::Until;
 use super::log::LogField;
 use super::metrics::Webhook;
 use super::queue::{Flow, Permit};
-use crate::admission::{self, Answer, Effort, Look, ReviewVersion, Verdict};
+use crate::admission::{self, Answer, Effort, ReviewVersion, ScanScope, Verdict};
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -48,7 +48,7 @@ impl Port {
     }
 }
 
-/// What is sent back.
+/// The response.
 pub(super) type Answered = Response<Full<Bytes>>;
 
 /// Answers a request.
@@ -203,13 +203,13 @@ async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Sha
         Err(_) if work.is_running.load(Relaxed) => Verdict::late(),
         Err(_) => Verdict::busy(),
     };
-    Answer::to_sender(admission::sender(&work.body, Look::All), verdict)
+    Answer::to_sender(admission::sender(&work.body, ScanScope::All), verdict)
 }
 
 /// The answer to a review; `None` because of a bug.
 async fn judged(work: &Arc<Work>, shared: &Arc<Shared>) -> Option<Box<Answer>> {
     let body = &work.body;
-    let flow = Flow::of(&admission::sender(body, Look::Head));
+    let flow = Flow::of(&admission::sender(body, ScanScope::Head));
     let is_large = body.len() as u64 > SMALL;
     let first = if may_need_cluster(body) {
         Some(&shared.expansions)

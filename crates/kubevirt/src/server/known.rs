@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 use super::cluster::Cluster;
 use super::log::Log;
 use super::metrics::CacheFigures;
-use crate::admission::{Ignorance, Parent, Surroundings};
+use crate::admission::{ParentTemplate, Surroundings, UnknownReason};
 use crate::compat;
 use crate::instancetype::{self, Instancetypes};
 use crate::rules::{self, Rules, Unreadable};
@@ -155,18 +155,18 @@ struct Attempt<'a> {
 }
 
 impl Surroundings for Attempt<'_> {
-    fn template(&self, namespace: &str, name: &str) -> Parent {
+    fn template(&self, namespace: &str, name: &str) -> ParentTemplate {
         let files = self.known.files.get(name).map_or(&[][..], Vec::as_slice);
         let fits = |template: &&FileTemplate| template.namespace.is_empty() || template.namespace == namespace;
         match (files.iter().find(fits), &self.known.cluster) {
-            (Some(template), _) => template.rules.clone().map_or(Parent::Plain, Parent::Rules),
+            (Some(template), _) => template.rules.clone().map_or(ParentTemplate::Plain, ParentTemplate::Rules),
             (None, Some(cluster)) => cluster.template(namespace, name),
-            (None, None) => Parent::Unknown(Ignorance::NoCluster),
+            (None, None) => ParentTemplate::Unknown(UnknownReason::NoCluster),
         }
     }
 
-    fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, Ignorance> {
-        self.known.cluster.as_ref().ok_or(Ignorance::NoCluster)?.dependents(namespace, name)
+    fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, UnknownReason> {
+        self.known.cluster.as_ref().ok_or(UnknownReason::NoCluster)?.dependents(namespace, name)
     }
 
     fn expand(&self, vm: &mut Value) -> bool {

@@ -112,7 +112,7 @@ enum Stage {
     Stopping,
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct Shared {
     policy: ReviewOptions,
     limits: ClientLimits,

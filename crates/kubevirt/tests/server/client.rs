@@ -47,7 +47,7 @@ impl Write for Stream {
     }
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug)]
 pub struct Response {
     pub status: u16,

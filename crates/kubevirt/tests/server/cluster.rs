@@ -133,7 +133,7 @@ fn readiness_reports_what_is_missing() {
     });
     assert_eq!(not_ready().status, 503);
     assert_eq!(Client::plain(server.webhook).get("/healthz").text(), "ok");
-    // Nothing is admitted unchecked, but VMs that need no template are answered.
+    // No VM is admitted unchecked; VMs that need no template are answered.
     let response = Client::plain(server.webhook).post(VMS, create(&vm(1, None))).review();
     assert_eq!(response.at(&["status", "code"]), Some(&Value::Int(503)), "{response}");
     let response = Client::plain(server.webhook).post(VMS, create(&vm(2, Some(&rules(2))))).review();

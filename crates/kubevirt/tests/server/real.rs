@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustls::pki_types::CertificateDer;
-use ytterby_kubevirt::admission::{self, Ignorance, Parent, ReviewOptions, Surroundings};
+use ytterby_kubevirt::admission::{self, ParentTemplate, ReviewOptions, Surroundings, UnknownReason};
 use ytterby_kubevirt::instancetype::Instancetypes;
-use ytterby_kubevirt::selection::{Carried, selection};
+use ytterby_kubevirt::selection::{AnnotationOwner, selection};
 use ytterby_kubevirt::server::KnownObjects;
 use ytterby_kubevirt::server::cluster::Cluster;
 use ytterby_kubevirt::value::{Value, quoted};
@@ -152,12 +152,16 @@ fn metadata(number: usize) -> String {
 struct Here;
 
 impl Surroundings for Here {
-    fn template(&self, namespace: &str, name: &str) -> Parent {
-        if (namespace, name) == ("ns", "t") { Parent::Rules(rules_of(4).into()) } else { Parent::Absent }
+    fn template(&self, namespace: &str, name: &str) -> ParentTemplate {
+        if (namespace, name) == ("ns", "t") {
+            ParentTemplate::Rules(rules_of(4).into())
+        } else {
+            ParentTemplate::Absent
+        }
     }
 
-    fn dependents(&self, _: &str, _: &str) -> Result<Vec<String>, Ignorance> {
-        Err(Ignorance::NoCluster)
+    fn dependents(&self, _: &str, _: &str) -> Result<Vec<String>, UnknownReason> {
+        Err(UnknownReason::NoCluster)
     }
 
     fn expand(&self, _: &mut Value) -> bool {
@@ -172,7 +176,7 @@ fn admits(vm: &str) -> bool {
 /// The policy of the template's rules that deny, with its binding.
 fn policy() -> [String; 2] {
     let exported = cel::export(&rules::parse(&rules_of(4)).unwrap());
-    let selected = selection(&rules_of(4), &BTreeSet::from([("ns", "t")]), Carried::Yes).unwrap();
+    let selected = selection(&rules_of(4), &BTreeSet::from([("ns", "t")]), AnnotationOwner::Yes).unwrap();
     let skip =
         "!(has(object.metadata.annotations) && 'vm.kubevirt.io/skip-validations' in object.metadata.annotations)";
     let validations: Vec<String> = exported

@@ -222,7 +222,7 @@ impl Session {
         self.notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": changes}));
     }
 
-    /// Types at a marker; the marker moves behind it.
+    /// Types at a marker; the marker moves to its end.
     pub fn type_at(&mut self, place: &str, new: &str) {
         let (name, mark) = place.rsplit_once('@').expect("file@mark");
         let offset = self.offset(name, mark);

@@ -196,7 +196,7 @@ fn parse_int(text: &Str, base: Option<&Value>, dialect: Dialect) -> Result<Value
         }
         base = 10;
     }
-    // Neither underscores nor signs count as digits.
+    // Underscores and signs do not count as digits.
     valid &= !digits.is_empty() && digits.iter().all(|digit| (*digit as char).is_digit(base));
     let bits = digits.len() as u64 * u64::from(base.ilog2() + 1);
     if valid && bits > 2 * MAX_INT_BITS {

@@ -1,4 +1,7 @@
 //! Methods of strings.
+//!
+//! Strings are bytes, as in Go: indices count bytes, and invalid UTF-8 is kept. Long texts are
+//! charged to the budget before they are copied.
 
 use memchr::memmem;
 use ytterby_text::{Str, Tiny, budget};

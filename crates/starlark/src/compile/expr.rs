@@ -1,4 +1,8 @@
 //! Compiles expressions.
+//!
+//! Each expression is compiled into a register that the caller names, or into an operand: the
+//! register of a variable, a temporary, or a constant. Registers of variables are read in place, so
+//! a call that could assign them again needs `temporary_operand`.
 
 use ytterby_diag::Pos;
 use ytterby_text::Str;

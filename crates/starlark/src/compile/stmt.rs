@@ -1,4 +1,7 @@
 //! Compiles statements.
+//!
+//! Temporaries of a statement are free again at its end. Common forms get instructions of their
+//! own: `x = x + y` grows a string in place, and neighbouring locals are unpacked at once.
 
 use ytterby_diag::Pos;
 

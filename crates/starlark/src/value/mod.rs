@@ -101,7 +101,7 @@ impl Clone for Value {
 #[derive(Clone, Copy)]
 pub struct Unset(());
 
-/// What VM registers can contain besides values of the language.
+/// Contents of VM registers that are not values of the language.
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct Internal(pub(crate) Hidden);

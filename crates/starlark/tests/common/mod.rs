@@ -8,7 +8,7 @@ use ytterby_diag::{Cause, CodeProblem, Failure, FileId, Listing, ListingStyle, P
 use ytterby_starlark::{Eval, EvalLimits, Exports, NoOps, ProgramPiece, Value, compile};
 use ytterby_text::Str;
 
-/// What a program printed, and its error.
+/// The output of a program, and its error.
 pub struct Outcome {
     pub printed: String,
     pub error: Option<String>,

@@ -123,7 +123,7 @@ pub(super) struct Candidate {
     pub(super) column: usize,
 }
 
-/// What to do next.
+/// The next step of the parser.
 pub(super) enum ParserStep {
     /// Read a node for the innermost collection.
     Node,

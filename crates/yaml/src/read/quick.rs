@@ -115,7 +115,7 @@ fn quoted_line(text: &[u8], start: usize, quote: u8) -> Option<LineValue> {
     (text.get(end + 1) == Some(&b'\n')).then(|| LineValue::ends(text, end + 1, end + 1))
 }
 
-/// What [`Parser::quick_line`] read.
+/// The result of [`Parser::quick_line`].
 pub(super) enum QuickLine {
     /// A key and its value, or the beginning of the map that is its value.
     Item,

@@ -442,7 +442,7 @@ fn without_spaces(text: &[u8], start: usize, mut end: usize) -> usize {
     end
 }
 
-/// What happens to the line breaks at the end of a block scalar.
+/// How to treat line breaks at the end of a block scalar.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Chomp {
     Strip,

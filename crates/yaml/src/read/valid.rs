@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// What [`check`] returns, found character by character.
+    /// The same result as [`check`], found character by character.
     fn by_characters(text: &[u8]) -> Result<bool, (String, u32)> {
         let (mut at, mut line_feeds_only) = (0, true);
         while at < text.len() {

@@ -72,7 +72,7 @@ pub(super) fn push_window<const N: usize>(out: &mut Vec<u8>, window: &[u8; N], l
     out.truncate(end);
 }
 
-/// What the bytes of a string are.
+/// Properties of the bytes of a string.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Content {
     /// There are bytes that are not printable ASCII.

@@ -128,7 +128,7 @@ impl YamlWriter {
         WritePoint { level, line: self.line, follows: level.is_none() && self.written }
     }
 
-    /// What was written since the writer had written `start` bytes: one value, or whole documents.
+    /// The output after the first `start` bytes: one value, or whole documents.
     pub fn written_since(&self, start: usize) -> WrittenValue {
         WrittenValue { text: self.out[start..].into(), line: self.line, written: self.written }
     }

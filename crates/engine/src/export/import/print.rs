@@ -10,13 +10,13 @@ pub(super) struct ImportedNode {
     /// The text after `#@schema/` in each of its comments, in order.
     pub annotations: Vec<String>,
     pub value: Sample,
-    /// What is allowed besides values like `value`.
+    /// Annotations that allow more than values like `value`.
     pub besides: Besides,
     /// Whether its default violates a rule, or it is required.
     pub is_unsound: bool,
 }
 
-/// What a node accepts beyond its sample.
+/// Values that a node accepts in addition to its sample.
 #[derive(Debug, Default)]
 pub(super) struct Besides {
     pub any: bool,

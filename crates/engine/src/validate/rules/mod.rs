@@ -46,7 +46,7 @@ pub(crate) trait NamedRule: Debug {
         true
     }
 
-    /// What is wrong with an invalid value. Values are never shown.
+    /// The problem with an invalid value, without the value.
     fn found(&self, value: &Node) -> RuleViolation;
 
     /// Its keywords in an exported schema; empty if there is none.
@@ -146,7 +146,7 @@ pub(crate) enum Limit {
     OneOf(Vec<Node>),
 }
 
-/// What is limited.
+/// The property of a value that a rule limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Quantity {
     Value,
@@ -193,7 +193,7 @@ impl Bound {
     }
 }
 
-/// What is wrong with a value.
+/// The problem with a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum RuleViolation {
     /// The rule does not hold: `.check()` fails like `fail()`.
@@ -229,7 +229,7 @@ pub(crate) enum NodeType {
     Other,
 }
 
-/// What is known about the keys of a map.
+/// Known facts about the keys of a map.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct MapNodeType {
     /// Those that the schema declares.

@@ -18,7 +18,7 @@ enum ContainerRole {
     Other,
 }
 
-/// What containers share.
+/// State that all containers of a pod share.
 struct Shared<'a> {
     owner: Owner,
     volumes: &'a [Volume],

@@ -25,7 +25,7 @@ const TRUST: u32 = 3;
 /// The longest pause that the API server can request.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// What to keep of an object: `None` ignores it.
+/// Returns the part of an object to keep; `None` ignores it.
 type Keep = fn(&Value) -> Option<Option<Arc<str>>>;
 
 /// The rules of a template.

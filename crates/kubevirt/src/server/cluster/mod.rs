@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 
 use super::log::Log;
 use super::metrics::CacheFigures;
-use crate::admission::{Ignorance, Parent};
+use crate::admission::{ParentTemplate, UnknownReason};
 use crate::value::Value;
 use cache::{Lookup, ObjectCache};
 use client::Client;
@@ -94,17 +94,17 @@ impl Cluster {
         }
     }
 
-    pub(super) fn template(&self, namespace: &str, name: &str) -> Parent {
+    pub(super) fn template(&self, namespace: &str, name: &str) -> ParentTemplate {
         match self.templates.get(&format!("{namespace}/{name}")) {
-            Lookup::Found(Some(text)) => Parent::Rules(text),
-            Lookup::Found(None) => Parent::Plain,
-            Lookup::Nothing => Parent::Absent,
-            Lookup::Unread(why) => Parent::Unknown(Ignorance::NotYet(why)),
+            Lookup::Found(Some(text)) => ParentTemplate::Rules(text),
+            Lookup::Found(None) => ParentTemplate::Plain,
+            Lookup::Nothing => ParentTemplate::Absent,
+            Lookup::Unread(why) => ParentTemplate::Unknown(UnknownReason::NotYet(why)),
         }
     }
 
-    pub(super) fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, Ignorance> {
-        self.vms.keys_with(&format!("{namespace}/{name}")).map_err(Ignorance::NotYet)
+    pub(super) fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, UnknownReason> {
+        self.vms.keys_with(&format!("{namespace}/{name}")).map_err(UnknownReason::NotYet)
     }
 
     /// The template of a VM with its instance type applied, if the cluster provides it.
