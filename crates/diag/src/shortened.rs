@@ -3,8 +3,8 @@
 //! A template of one line can make a list of a million values that all break a rule. Nobody reads a report of 200 MB,
 //! and making it takes longer than the run: the first parts are kept, and one more problem counts the rest.
 
-use crate::failure::{Cause, SchemaBlock, ViolationBlock};
-use crate::{Diagnostic, Failure};
+use crate::failure::{Cause, CodeMessage, CodeProblem, SchemaBlock, ViolationBlock};
+use crate::{Diagnostic, Failure, Pos, Text};
 
 /// Parts of one cause that are reported.
 const MAX_PARTS: usize = 1_000;
@@ -21,6 +21,22 @@ pub(crate) fn shortened(cause: Cause) -> Cause {
             let rest = report.blocks.split_off(MAX_PARTS);
             let more = more_mismatches(&rest);
             series(Cause::Schema(report), more)
+        }
+        // Errors about names end with one that counts the rest.
+        Cause::Code(mut problems) if problems.len() > MAX_PARTS + 1 => {
+            let rest = problems.split_off(MAX_PARTS);
+            problems.extend(more_problems(rest));
+            Cause::Code(problems)
+        }
+        Cause::StrictAnnotations(mut refused, failure) if refused.len() > MAX_PARTS => {
+            let rest = refused.split_off(MAX_PARTS);
+            refused.extend(more_annotations(rest));
+            Cause::StrictAnnotations(refused, failure)
+        }
+        Cause::Series(mut failures) if failures.len() > MAX_PARTS => {
+            let rest = failures.split_off(MAX_PARTS);
+            failures.extend(more_failures(&rest));
+            Cause::Series(failures)
         }
         short => short,
     }
@@ -43,11 +59,37 @@ fn more_mismatches(rest: &[SchemaBlock]) -> Option<Diagnostic> {
     Some(Diagnostic::error(first.id, message).at(first.pos, first.part.clone()))
 }
 
+fn more_problems(rest: Vec<CodeProblem>) -> Option<CodeProblem> {
+    let message = Text::new(format!("{} more errors, of which this is the first", rest.len()));
+    let first = rest.into_iter().next()?;
+    let message = CodeMessage::Text(message);
+    Some(CodeProblem { message, related: Vec::new(), hint: None, helps: Vec::new(), ..first })
+}
+
+fn more_failures(rest: &[Failure]) -> Option<Failure> {
+    let first = rest.first()?.diagnostics().into_iter().next()?;
+    let place = first.problem_label().map_or(Pos::UNKNOWN, |label| label.pos);
+    let message = format!("{} more errors, of which this is the first", rest.len());
+    let mut text = Text::new(message.clone());
+    if place.is_known() {
+        text = text.then(" (").at(place).then(")");
+    }
+    let mut more = Diagnostic::error(first.id, message).reference(text);
+    more.labels.extend(first.labels.into_iter().next());
+    Some(more.into())
+}
+
+fn more_annotations(rest: Vec<Diagnostic>) -> Option<Diagnostic> {
+    let message = format!("{} more annotations, of which this is the first", rest.len());
+    let first = rest.into_iter().next()?;
+    Some(Diagnostic { labels: first.labels, ..Diagnostic::error(first.id, message) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::outline::Part;
-    use crate::{Id, Path, Pos, Text, Violation, ViolationPath};
+    use crate::{Id, Path, Violation, ViolationPath};
 
     fn violations(count: usize) -> Cause {
         let violation = Violation {
@@ -78,5 +120,23 @@ mod tests {
         assert_eq!(cut.len(), MAX_PARTS + 1);
         let last = cut.last().expect("there are some").message.plain().into_owned();
         assert_eq!(last, "7 more values break rules, of which this is the first");
+    }
+
+    #[test]
+    fn a_series_is_cut_and_counted() {
+        let id = Id::find("rule/min").expect("the rule has an id");
+        let failures = vec![Failure::new(id, "wrong"); MAX_PARTS + 7];
+        let cut = Failure::of(Cause::Series(failures)).diagnostics();
+        assert_eq!(cut.len(), MAX_PARTS + 1);
+        let last = cut.last().expect("there are some").message.plain().into_owned();
+        assert_eq!(last, "7 more errors, of which this is the first");
+    }
+
+    #[test]
+    fn refused_annotations_are_cut_and_counted() {
+        let id = Id::find("annotation/duplicate").expect("annotations have an id");
+        let refused = vec![Diagnostic::error(id, "wrong"); MAX_PARTS + 7];
+        let cut = Failure::of(Cause::StrictAnnotations(refused, None)).diagnostics();
+        assert_eq!(cut.len(), MAX_PARTS + 1);
     }
 }

@@ -19,7 +19,7 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
@@ -76,6 +76,9 @@ const COMPILATION_PER_PROGRAM: usize = 4;
 
 /// Memory of the syntax trees of a pattern for each of its bytes.
 const COMPILATION_PER_BYTE: usize = 256;
+
+/// The same for letters, digits and blanks, which stand for themselves.
+const COMPILATION_PER_LETTER: usize = 96;
 
 /// Shorter patterns are compiled without a charge for their syntax trees.
 const SHORT_PATTERN: usize = 4 << 10;
@@ -153,7 +156,10 @@ impl Regexp {
             return Err(format!("error parsing regexp: invalid UTF-8: `{}`", String::from_utf8_lossy(pattern)));
         };
         if pattern.len() > SHORT_PATTERN {
-            budget::memory_of(pattern.len(), COMPILATION_PER_BYTE).map_err(|exceeded| exceeded.to_string())?;
+            let plain = pattern.bytes().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b' ').count();
+            budget::memory_of(pattern.len() - plain, COMPILATION_PER_BYTE)
+                .and_then(|()| budget::memory_of(plain, COMPILATION_PER_LETTER))
+                .map_err(|exceeded| exceeded.to_string())?;
         }
         let translated = translate::translate(pattern).map_err(|error| error.to_string())?;
         let (regex, program_bytes) = compile(&translated.pattern, WhichCaptures::Implicit, PROGRAM_BYTES[0])
@@ -223,7 +229,7 @@ impl Regexp {
     /// If the result would be larger than a gigabyte.
     pub fn replace_all(&self, text: &Str, template: &Str) -> Result<Str, String> {
         let template = template.to_str();
-        let wanted = self.groups_in(&template);
+        let wanted = self.groups_in(&template).map_err(|exceeded| exceeded.to_string())?;
         self.try_replace_all(text, &wanted, |found, out| self.expand(&template, found, out))
     }
 
@@ -282,6 +288,11 @@ impl Regexp {
             if out.len() > MAX_BYTES {
                 return Ok(());
             }
+            let units = match piece {
+                ReplacementPiece::Text(_) => 1,
+                ReplacementPiece::Group(name) => self.lookup(name),
+            };
+            budget::work(units).map_err(|exceeded| exceeded.to_string())?;
             match piece {
                 ReplacementPiece::Text(text) => out.extend_from_slice(text.as_bytes()),
                 ReplacementPiece::Group(name) => {
@@ -303,15 +314,23 @@ impl Regexp {
     }
 
     /// The numbers of the groups that a template refers to, in order, each once.
-    fn groups_in(&self, template: &str) -> Vec<usize> {
-        let named = pieces(template).filter_map(|piece| match piece {
-            ReplacementPiece::Group(name) => Some(self.numbers(name)),
-            ReplacementPiece::Text(_) => None,
-        });
-        let mut numbers: Vec<usize> = named.flatten().filter(|&number| number > 0).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers
+    fn groups_in(&self, template: &str) -> Result<Vec<usize>, Exceeded> {
+        let mut numbers = BTreeSet::new();
+        for piece in pieces(template) {
+            if let ReplacementPiece::Group(name) = piece {
+                budget::work(self.lookup(name))?;
+                numbers.extend(self.numbers(name).filter(|&number| number > 0));
+            }
+        }
+        Ok(numbers.into_iter().collect())
+    }
+
+    /// Units of work of looking up a group: names are compared with those of all groups.
+    fn lookup(&self, name: &str) -> usize {
+        match name.starts_with(|first: char| first.is_ascii_digit()) {
+            true => 1 + name.len() / 32,
+            false => 1 + (name.len() + self.names.len()) / 32,
+        }
     }
 
     /// The groups with a name or number. Go takes the first one that matched.
@@ -650,6 +669,35 @@ mod tests {
         assert_eq!(regexp.replace_all(&text, &Str::from("$2$3000")).unwrap().to_str(), "aac");
         let all: String = (1..=3000).map(|number| format!("${number} ")).collect();
         assert!(regexp.replace_all(&text, &Str::from(all)).unwrap_err().contains("memory limit exceeded"));
+    }
+
+    /// A replacement of many pieces is charged, even if all of them are empty.
+    #[test]
+    fn replacements_can_be_interrupted() {
+        let token = budget::Cancellation::new();
+        token.cancel();
+        let regexp = Regexp::new(b"(a)").unwrap();
+        let text = Str::from("a");
+        for piece in ["$2", "$$", "${name}"] {
+            let replace = |pieces: usize| {
+                let _running = budget::begin(budget::Limits::default(), Some(token.clone()), None);
+                regexp.replace_all(&text, &Str::from(piece.repeat(pieces)))
+            };
+            assert!(replace(100).is_ok());
+            assert_eq!(replace(10_000).unwrap_err(), budget::Exceeded::Cancelled.to_string(), "{piece}");
+        }
+    }
+
+    /// The tree of a pattern of letters is smaller than that of one of operators.
+    #[test]
+    fn plain_patterns_need_less() {
+        let limits = budget::Limits { memory: Some(48 << 20), ..budget::Limits::default() };
+        let compiles = |pattern: String| {
+            let _running = budget::begin(limits, None, None);
+            Regexp::new(pattern.as_bytes()).is_ok()
+        };
+        assert!(compiles("a".repeat(100_000)));
+        assert!(!compiles("a*".repeat(100_000)));
     }
 
     #[test]

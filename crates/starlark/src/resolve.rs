@@ -90,8 +90,8 @@ pub(crate) fn resolve(ast: &Ast, stmts: &[Stmt], predeclared: &[&str]) -> Result
     resolver.stmts(stmts);
     resolver.resolve_local_uses(FILE);
     resolver.resolve_other_uses(FILE);
-    if let Some((pos, count)) = resolver.not_listed {
-        let message = format!("{count} more undefined names, of which this is the first");
+    if let Some((pos, count, kind)) = resolver.not_listed {
+        let message = format!("{count} more {kind}, of which this is the first");
         resolver.errors.push(NameError { pos, problem: Problem::Syntax, message });
     }
     if !resolver.errors.is_empty() {
@@ -112,8 +112,12 @@ pub(crate) fn resolve(ast: &Ast, stmts: &[Stmt], predeclared: &[&str]) -> Result
 /// Similar names are suggested for this many undefined names.
 const LOOKED_UP: usize = 100;
 
-/// Further undefined names are only counted: each is shown with its line, and all may be on the same long one.
+/// Further errors are only counted: each is shown with its line, and all may be on the same long one.
 const LISTED: usize = 1000;
+
+/// What errors that are not listed are called: all of them undefined names, or any errors.
+const UNDEFINED: &str = "undefined names";
+const ERRORS: &str = "errors";
 
 /// The outermost block, and the scope of the top level.
 const FILE: usize = 0;
@@ -136,8 +140,8 @@ struct Resolver<'a> {
     given_names: Vec<Str>,
     loops: usize,
     errors: Vec<NameError>,
-    /// The position of the first undefined name that is not listed, and their number.
-    not_listed: Option<(Pos, usize)>,
+    /// The position of the first error that is not listed, their number, and what they are.
+    not_listed: Option<(Pos, usize, &'static str)>,
 }
 
 /// The file, a function or a comprehension.
@@ -154,7 +158,22 @@ struct Block {
 
 impl<'a> Resolver<'a> {
     fn error(&mut self, pos: Pos, message: impl Into<String>) {
-        self.errors.push(NameError { pos, problem: Problem::Syntax, message: message.into() });
+        if self.may_list(pos, ERRORS) {
+            self.errors.push(NameError { pos, problem: Problem::Syntax, message: message.into() });
+        }
+    }
+
+    /// Whether an error is listed; if not, it is counted.
+    fn may_list(&mut self, pos: Pos, kind: &'static str) -> bool {
+        if self.errors.len() < LISTED {
+            return true;
+        }
+        let (_, count, kinds) = self.not_listed.get_or_insert((pos, 0, kind));
+        *count += 1;
+        if *kinds != kind {
+            *kinds = ERRORS;
+        }
+        false
     }
 
     fn name(&self, ident: ExprId) -> Str {
@@ -262,8 +281,7 @@ impl<'a> Resolver<'a> {
     /// Reports an undefined name that is used in `env`.
     #[cold]
     fn undefined(&mut self, ident: ExprId, name: &Str, env: usize) {
-        if self.errors.len() >= LISTED {
-            self.not_listed.get_or_insert((self.ast[ident].start, 0)).1 += 1;
+        if !self.may_list(self.ast[ident].start, UNDEFINED) {
             return;
         }
         let names = self.visible_names(env);

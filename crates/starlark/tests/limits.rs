@@ -168,6 +168,65 @@ fn long_integers_are_refused() {
     check_limited(&format!("x = {}", "9".repeat(1_000_000)), EvalLimits::default(), "invalid int literal");
 }
 
+/// A chain of operations keeps one intermediate value, not the value of each part.
+#[test]
+fn long_chains_need_few_values() {
+    let names = "def f():\n  return f\nend\none = 1\n";
+    for (begin, part) in [
+        ("1", " + 1"),
+        ("1", " - 1.5"),
+        ("'a'", " + ''"),
+        ("[]", " + [one][:0]"),
+        ("2", " % 3"),
+        ("1", " and one"),
+        ("0", " or 0"),
+        ("'%s'", " % '%s'"),
+        ("'a'", "[0]"),
+        ("'abc'", "[0:2]"),
+        ("'abc'", ".strip('x')"),
+        ("'abc'", ".format()"),
+        ("'abc'", ".strip"),
+        ("f", "()"),
+    ] {
+        let part = part.repeat(66_000);
+        let error = run(&format!("{names}x = {begin}{part}")).error.unwrap_or_default();
+        let is_known = error.is_empty() || error.contains("has no .strip");
+        assert!(is_known, "{begin}{}: {}", &part[..10], &error[..error.len().min(200)]);
+    }
+    check(
+        "x = 3\nprint((x + 1) * (x - 1) % 5 - x, 'a-b'.split('-')[1].upper()[0:1] + 'c', (x - 1) in [2], (1 + x) not in [x])",
+        "0 Bc True True\n",
+    );
+}
+
+/// Further errors about names are counted, whatever they are.
+#[test]
+fn many_errors_about_names_are_counted() {
+    let duplicates = run(&format!("def f({}):\n  return 1\nend", "k=1,".repeat(3_000))).error.unwrap();
+    assert!(duplicates.len() < 66_000, "{} bytes", duplicates.len());
+    assert!(duplicates.contains("- 1999 more errors, of which this is the first\n"), "{duplicates:?}");
+    let undefined = run(&format!("x = [{}]", "y,".repeat(3_000))).error.unwrap();
+    assert!(undefined.contains("- 2000 more undefined names, of which this is the first\n"));
+    let both = run(&format!("{}\nx = [{}]", "return\n".repeat(999), "y,".repeat(3_000))).error.unwrap();
+    assert!(both.contains("- 2999 more undefined names, of which this is the first\n"));
+}
+
+#[test]
+fn a_large_code_point_is_out_of_range() {
+    let message = |dialect, code: &str| {
+        let program = compile_in(dialect, &[ProgramPiece::Code { text: code.as_bytes(), at: common::nowhere() }], &[]);
+        let mut eval = Eval::new();
+        eval.set_dialect(dialect);
+        let failed = program.expect("the code is right").run(&mut eval, Rc::new(NoOps), &Exports::default()).err();
+        failed.expect("an error").message().into_owned()
+    };
+    assert_eq!(message(Dialect::Ytt, "chr(1 << 40)"), "chr: got int, want int");
+    assert_eq!(message(Dialect::Current, "chr(1 << 40)"), "chr: 1099511627776 out of range");
+    assert_eq!(message(Dialect::Current, "chr(-1 << 40)"), "chr: -1099511627776 out of range");
+    assert_eq!(message(Dialect::Current, "chr(1 << 400)"), "chr: integer of 401 bits out of range");
+    assert_eq!(message(Dialect::Current, "chr(1.5)"), "chr: got float, want int");
+}
+
 #[test]
 fn a_program_can_be_cancelled() {
     let mut eval = Eval::new();

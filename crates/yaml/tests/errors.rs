@@ -2,6 +2,7 @@
 //! its fix.
 
 use ytterby_diag::{Diagnostic, FileId, Id, Source, Sources};
+use ytterby_text::budget::{self, Limits};
 use ytterby_yaml::{ReadOptions, outline, parse};
 
 /// The content of a diagnostic: its position, other positions, advice, and the text after the fix.
@@ -180,4 +181,29 @@ fn outlines_list_keys_and_values() {
 fn a_text_that_is_not_yaml_has_no_outline() {
     assert!(outline(b"a: [").items().is_empty());
     assert!(outline(b"\xff").items().is_empty());
+}
+
+/// Each `%TAG` directive is charged, and looked up among thousands without looking at each.
+#[test]
+fn tag_directives_are_charged() {
+    let text = |count: usize| {
+        let directives: String = (0..count).map(|number| format!("%TAG !t{number}! tag:example.com,2000:\n")).collect();
+        directives + "---\na: !t0!x 1\n"
+    };
+    let charged = |count: usize| {
+        let _running = budget::begin(Limits::default(), None, None);
+        parse(text(count).as_bytes(), FileId(0), &ReadOptions::default()).expect("it is YAML");
+        budget::used().1
+    };
+    let added = charged(2_000) - charged(1_000);
+    assert!((100_000..600_000).contains(&added), "{added} bytes");
+    let _running = budget::begin(Limits { memory: Some(1 << 20), ..Limits::default() }, None, None);
+    let error = parse(text(20_000).as_bytes(), FileId(0), &ReadOptions::default()).expect_err("a limit is reached");
+    let diagnostic: Diagnostic = error.into();
+    assert!(diagnostic.message.plain().contains("a limit was reached"), "{}", diagnostic.message.plain());
+}
+
+#[test]
+fn tag_directives_are_unique() {
+    check("%TAG !a! x\n%TAG !a! y\n---\n", &["found duplicate %TAG directive", "2:1 \"%TAG\""]);
 }

@@ -277,3 +277,58 @@ fn many_matches_are_counted() {
     assert!(exit == 1 && stderr.contains("to be 1, but was 3000 (lines: t.yml:10, t.yml:100, "), "{stderr}");
     assert!(stderr.contains(" and 2000 more)"), "{stderr}");
 }
+
+/// Each file of a chain adds a level to the message; the levels in the middle are counted.
+#[test]
+fn errors_of_long_chains_of_files_are_bounded() {
+    let chain: Vec<(String, String)> = (0..1_000)
+        .map(|number| (format!("f{number}.star"), format!("load(\"f{}.star\", \"x\")\n", number + 1)))
+        .chain([
+            ("f1000.star".to_owned(), "x = 1 // 0\n".to_owned()),
+            ("t.yml".to_owned(), "#@ load(\"f0.star\", \"x\")\na: 1\n".to_owned()),
+        ])
+        .collect();
+    let files: Vec<(&str, &str)> = chain.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let (exit, _, stderr) = Scratch::with(&files).run(&["-f", "."]);
+    assert_eq!(exit, 1);
+    assert!(stderr.len() < 66_000, "{} bytes", stderr.len());
+    assert!(stderr.contains(" errors more\n") && stderr.contains("cannot load f1.star"), "{}", &stderr[..2_000]);
+}
+
+/// Each error has its line: the first thousand are listed.
+#[test]
+fn errors_on_one_line_are_counted() {
+    let parameters = format!("#@ def f({}):\n#@   return 1\n#@ end\na: 1\n", "k=1,".repeat(20_000));
+    let (exit, _, stderr) = Scratch::with(&[("t.yml", parameters.as_str())]).run(&["-f", "."]);
+    assert_eq!(exit, 1);
+    assert!(stderr.len() < 66_000, "{} bytes", stderr.len());
+    assert!(stderr.contains("- 18999 more errors, of which this is the first"), "{}", &stderr[stderr.len() - 6_000..]);
+
+    let unknown: String = (0..3_000).map(|number| format!("unknown{number}: 1\n")).collect();
+    let scratch = Scratch::with(&[("ytterby.yml", unknown.as_str()), ("t.yml", "a: 1\n")]);
+    let (exit, _, stderr) = scratch.run(&["build"]);
+    assert_eq!(exit, 1);
+    assert!(stderr.matches("unknown key").count() <= 1_000, "{}", stderr.len());
+    assert!(stderr.contains("2000 more errors, of which this is the first (ytterby.yml:1001)"), "{stderr}");
+}
+
+/// A walk over values that a limit ends is reported at the line of the call that began it.
+#[test]
+fn limits_in_functions_have_a_line() {
+    let loads =
+        "#@ load(\"@ytt:json\", \"json\")\n#@ load(\"@ytt:toml\", \"toml\")\n#@ load(\"@ytt:yaml\", \"yaml\")\n";
+    for code in [
+        "json.encode([[1]] * 1000000, indent=8)",
+        "[json.encode([[1]] * 100000, indent=8) for i in range(1000)]",
+        "[yaml.encode([[1]] * 100000) for i in range(1000)]",
+        "[toml.decode(\"a=[\" + \"{b=1},\" * 30000 + \"]\") for i in range(1000)]",
+        "[toml.encode({\"a\": [{\"b\": 1}] * 30000}) for i in range(1000)]",
+    ] {
+        let template = format!("{loads}#@ x = {code}\n---\nx: 1\n");
+        let found = check(&template, &["--limit-memory", "100MiB"], "limit/memory", Some(4));
+        assert!(found["range"]["file"] == "t.yml", "{code}: {found}");
+        let scratch = Scratch::with(&[("t.yml", template.as_str())]);
+        let (_, _, stderr) = scratch.run(&["-f", ".", "--limit-memory", "100MiB"]);
+        assert!(stderr.contains("t.yml:4"), "{code}: {stderr}");
+    }
+}

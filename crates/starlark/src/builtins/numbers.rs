@@ -54,9 +54,20 @@ pub(super) fn bytes(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::host(Bytes::new(Str::from(out))))
 }
 
-pub(super) fn chr(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
+/// Larger integers are not shown in messages.
+const SHOWN_BITS: u64 = 256;
+
+pub(super) fn chr(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     let value = one("chr", "1", args)?;
-    let Ok(code) = i32::from_value(value) else { fail!(Type, "chr: got {}, want int", value.type_name()) };
+    let code = match (i32::from_value(value), value) {
+        (Ok(code), _) => code,
+        // ytt says `got int, want int`.
+        (_, Value::Int(_) | Value::BigInt(_)) if eval.dialect() == Dialect::Current => match value {
+            Value::BigInt(int) if int.bits() > SHOWN_BITS => fail!("chr: integer of {} bits out of range", int.bits()),
+            _ => fail!("chr: {} out of range", value.repr()),
+        },
+        _ => fail!(Type, "chr: got {}, want int", value.type_name()),
+    };
     if code < 0 {
         fail!("chr: Unicode code point {code} out of range (<0)");
     }

@@ -36,6 +36,25 @@ impl FnCompiler<'_> {
         Ok(reg)
     }
 
+    /// Like [`FnCompiler::operand`], for the first operand of an instruction with the result `dst`. It may be in `dst`
+    /// itself, so that long chains (`a + b + c`) do not keep the value of each part.
+    fn left(&mut self, id: ExprId, dst: Reg) -> Compiled<Reg> {
+        let id = self.ast.unparen(id);
+        if !self.is_temp(dst) || matches!(self.ast[id].kind, ExprKind::Ident(_)) {
+            return self.operand(id);
+        }
+        self.into(id, dst)?;
+        Ok(dst)
+    }
+
+    /// Like [`FnCompiler::left`], for instructions that can read a literal from the constants.
+    fn left_or_constant(&mut self, id: ExprId, dst: Reg) -> Compiled<Reg> {
+        let id = self.ast.unparen(id);
+        let is_single =
+            matches!(self.ast[id].kind, ExprKind::Str(_) | ExprKind::Float(_) | ExprKind::Int(_) | ExprKind::Ident(_));
+        if is_single { self.operand_or_constant(id) } else { self.left(id, dst) }
+    }
+
     /// Like [`FnCompiler::operand`], for instructions that can read a literal from the constants.
     pub(super) fn operand_or_constant(&mut self, id: ExprId) -> Compiled<Reg> {
         let id = self.ast.unparen(id);
@@ -211,16 +230,16 @@ impl FnCompiler<'_> {
             }
             ExprKind::Binary(op, x, y) => self.binary(*op, *x, *y, dst, pos)?,
             ExprKind::NotIn(x, y) => {
-                let (x, y) = (self.operand_or_constant(*x)?, self.operand_or_constant(*y)?);
+                let (x, y) = (self.left_or_constant(*x, dst)?, self.operand_or_constant(*y)?);
                 let found = self.temp()?;
                 self.emit(Instr::Binary { op: BinaryOp::In, dst: found, x, y }, pos);
                 self.emit(Instr::Not { dst, x: found }, Pos::UNKNOWN);
             }
             ExprKind::Compare(op, x, y) => {
                 let instr = match self.small_int(*y) {
-                    Some(y) => Instr::CompareInt { op: *op, dst, x: self.operand(*x)?, y },
+                    Some(y) => Instr::CompareInt { op: *op, dst, x: self.left(*x, dst)?, y },
                     None => {
-                        let (x, y) = (self.operand_or_constant(*x)?, self.operand_or_constant(*y)?);
+                        let (x, y) = (self.left_or_constant(*x, dst)?, self.operand_or_constant(*y)?);
                         Instr::Compare { op: *op, dst, x, y }
                     }
                 };
@@ -254,16 +273,17 @@ impl FnCompiler<'_> {
                 self.land(vec![to_end])?;
             }
             ExprKind::Dot(x, name) => {
-                let x = self.operand(*x)?;
+                let x = self.left(*x, dst)?;
                 let name = self.name(name)?;
                 self.emit(Instr::Attr { dst, x, name }, pos);
             }
             ExprKind::Index(x, y) => {
-                let (x, y) = (self.operand(*x)?, self.operand_or_constant(*y)?);
+                let (x, y) = (self.left(*x, dst)?, self.operand_or_constant(*y)?);
                 self.emit(Instr::Index { dst, x, y }, pos);
             }
             ExprKind::Slice { operand, start, stop, step } => {
-                let first = self.temporary_operand(*operand)?;
+                let first = if self.is_last_temp(dst) { dst } else { self.temp()? };
+                self.into(*operand, first)?;
                 // Show at least the position of the bracket.
                 if !self.last_pos.is_known() {
                     self.last_pos = pos;
@@ -300,6 +320,11 @@ impl FnCompiler<'_> {
             _ => return Err("internal error: unexpected expression".into()),
         }
         Ok(())
+    }
+
+    /// Whether it is the last temporary, so that the next one follows it.
+    fn is_last_temp(&self, reg: Reg) -> bool {
+        self.is_temp(reg) && usize::from(reg) + 1 == self.next
     }
 
     /// `dst` itself if it is a temporary, otherwise a new temporary.
@@ -342,9 +367,9 @@ impl FnCompiler<'_> {
 
     fn binary(&mut self, op: BinaryOp, x: ExprId, y: ExprId, dst: Reg, pos: Pos) -> Compiled<()> {
         let instr = match self.small_int(y) {
-            Some(y) => int_instr(op, dst, self.operand(x)?, y),
+            Some(y) => int_instr(op, dst, self.left(x, dst)?, y),
             None => {
-                let (x, y) = (self.operand_or_constant(x)?, self.operand_or_constant(y)?);
+                let (x, y) = (self.left_or_constant(x, dst)?, self.operand_or_constant(y)?);
                 binary_instr(op, dst, x, y)
             }
         };
@@ -432,14 +457,14 @@ impl FnCompiler<'_> {
     fn call(&mut self, callee: ExprId, args: &[Arg], dst: Reg, pos: Pos) -> Compiled<()> {
         let simple = args.iter().all(|arg| matches!(arg, Arg::Positional(_)));
         // A call replaces the callee by its result; that may be `dst` itself if it is the last temporary.
-        let top = self.is_temp(dst) && usize::from(dst) + 1 == self.next;
+        let top = self.is_last_temp(dst);
         let method = match &self.ast[self.ast.unparen(callee)].kind {
             ExprKind::Dot(x, name) if simple => Some((*x, name)),
             _ => None,
         };
         if let Some((x, name)) = method {
             let dot = self.ast[self.ast.unparen(callee)].pos;
-            let x = self.operand_or_constant(x)?;
+            let x = self.left_or_constant(x, dst)?;
             let name = self.name(name)?;
             let base = if top && x != dst && self.next == usize::from(dst) + 1 { dst } else { self.temp()? };
             let shortcut = self.names[usize::from(name)].shortcut;

@@ -28,7 +28,12 @@ pub(crate) fn call(eval: &mut Eval, function: Rc<Function>, args: Args<'_>) -> R
         if floor == 0 {
             budget::code_begins();
         }
-        let result = start(eval, &mut stack, function, args).and_then(|()| execute::execute(eval, &mut stack, floor));
+        let run = || start(eval, &mut stack, function, args).and_then(|()| execute::execute(eval, &mut stack, floor));
+        // A walk over values that a limit ends is unwound to here, where the frames still tell the line that began it.
+        let result = match floor {
+            0 => budget::catch(run).unwrap_or_else(|exceeded| Err(exceeded.into())),
+            _ => run(),
+        };
         let result = result.map_err(|error| unwind(eval, floor, error));
         stack.clear();
         eval.spare_stacks.push(stack);

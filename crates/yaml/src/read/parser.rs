@@ -62,7 +62,7 @@ pub(super) struct Parser<'a> {
     /// Receives each document, which is then forgotten; `None` keeps them.
     each: Option<&'a mut dyn FnMut(&Tree)>,
     /// A limit was reached.
-    is_stopped: bool,
+    pub(super) is_stopped: bool,
 }
 
 /// An open collection.
@@ -199,7 +199,7 @@ pub(super) fn read<'a>(
 }
 
 /// The caller that opened the budget knows which limit it was.
-const STOPPED: &str = "a limit was reached";
+pub(super) const STOPPED: &str = "a limit was reached";
 
 /// Scalars of at least this length share the bytes of the text.
 const SHARED: usize = 256;

@@ -3,13 +3,16 @@
 //! Only tags of scalars have a meaning (`!!str`, `!!int`, `!!binary` and so on); `%TAG` directives
 //! define handles for one document.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use super::Failure;
 use super::advice::Mistake;
-use super::parser::Parser;
+use super::parser::{Parser, STOPPED};
 use crate::Scalar;
 use crate::resolve::{Type, resolve_tagged};
 
@@ -78,9 +81,15 @@ impl Tag {
     }
 }
 
+/// Bytes that a `%TAG` directive takes in addition to its prefix, charged before it is kept.
+const DIRECTIVE: usize = 128;
+
+/// The use of a prefix longer than this is charged.
+const LONG_PREFIX: usize = 256;
+
 /// The handles that `%TAG` directives define for one document; `!` and `!!` are predefined.
 #[derive(Default)]
-pub(super) struct TagHandles<'a>(Vec<(&'a [u8], Vec<u8>)>);
+pub(super) struct TagHandles<'a>(HashMap<&'a [u8], Vec<u8>>);
 
 impl TagHandles<'_> {
     pub(super) fn clear(&mut self) {
@@ -88,9 +97,8 @@ impl TagHandles<'_> {
     }
 
     fn prefix(&self, handle: &[u8]) -> Option<&[u8]> {
-        let defined = self.0.iter().find(|(name, _)| *name == handle);
-        match (defined, handle) {
-            (Some((_, prefix)), _) => Some(prefix),
+        match (self.0.get(handle), handle) {
+            (Some(prefix), _) => Some(prefix),
             (None, b"!") => Some(b"!"),
             (None, b"!!") => Some(b"tag:yaml.org,2002:"),
             _ => None,
@@ -178,6 +186,10 @@ impl<'a> Parser<'a> {
                 self.at.pos = start;
                 return Err(self.parse_error("found undefined tag handle"));
             };
+            // Prefixes can be long, and each use of a handle copies its prefix.
+            if prefix.len() > LONG_PREFIX {
+                self.is_stopped |= budget::scan(prefix.len()).is_err();
+            }
             return Ok(Tag::new(&[prefix, &suffix].concat()));
         };
         self.end_of_tag()?;
@@ -280,9 +292,16 @@ impl<'a> Parser<'a> {
                 }
                 b"TAG" => {
                     let (handle, prefix) = self.tag_directive()?;
-                    let again = self.tag_handles.0.iter().any(|(name, _)| *name == handle);
-                    self.tag_handles.0.push((handle, prefix));
-                    again.then_some("found duplicate %TAG directive")
+                    if budget::text(DIRECTIVE + prefix.len()).is_err() {
+                        return Err(self.scan_error(STOPPED));
+                    }
+                    match self.tag_handles.0.entry(handle) {
+                        Entry::Occupied(_) => Some("found duplicate %TAG directive"),
+                        Entry::Vacant(handle) => {
+                            handle.insert(prefix);
+                            None
+                        }
+                    }
                 }
                 _ => return Err(self.scan_error("found unknown directive name")),
             };

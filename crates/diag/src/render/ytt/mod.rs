@@ -36,6 +36,11 @@ pub fn text(failure: &Failure, sources: &Sources) -> String {
 }
 
 fn write(out: &mut String, failure: &Failure, sources: &Sources) {
+    write_contexts(out, failure, sources);
+    write_cause(out, failure, sources);
+}
+
+fn write_contexts(out: &mut String, failure: &Failure, sources: &Sources) {
     let begins_line = matches!(failure.cause(), Cause::Code(_) | Cause::Schema(_) | Cause::Nested(..));
     let contexts = failure.contexts();
     for (at, context) in contexts.iter().enumerate().rev() {
@@ -47,6 +52,9 @@ fn write(out: &mut String, failure: &Failure, sources: &Sources) {
         push(out, text, sources);
         out.push_str(end);
     }
+}
+
+fn write_cause(out: &mut String, failure: &Failure, sources: &Sources) {
     match failure.cause() {
         Cause::Problem(diagnostic) => {
             push(out, diagnostic.reference.as_ref().unwrap_or(&diagnostic.message), sources);
@@ -56,7 +64,7 @@ fn write(out: &mut String, failure: &Failure, sources: &Sources) {
                 out.push_str(&format!(" at {}", sources.locate(label.pos)));
             }
         }
-        Cause::Code(problems) => problems.iter().for_each(|problem| code::write(out, problem, sources)),
+        Cause::Code(problems) => code::write_all(out, problems, sources),
         Cause::Schema(report) => schema::write(out, report, sources),
         Cause::Nested(title, inner) => {
             schema::write_title(out, title);

@@ -1,6 +1,7 @@
 //! `@ytt:toml`: encodes and decodes TOML.
 
 mod read;
+mod size;
 mod write;
 
 use ytterby_starlark::{Args, Error, Eval, Value};

@@ -8,12 +8,11 @@ use toml::de::{DeArray, DeTable, DeValue};
 use ytterby_starlark::Value;
 use ytterby_text::budget;
 
-/// Approximate bytes of memory that the reader needs for a byte of text.
-const BYTES: usize = 32;
+use super::size;
 
 /// Decodes a text to a dict. The error is a message.
 pub(super) fn read(bytes: &[u8]) -> Result<Value, String> {
-    budget::memory(BYTES * bytes.len())
+    budget::memory(size::needed(bytes))
         .and_then(|()| budget::work(bytes.len()))
         .map_err(|exceeded| exceeded.to_string())?;
     let text = std::str::from_utf8(bytes)

@@ -167,7 +167,11 @@ impl Limit {
             (Limit::AtLeast(of, own), Limit::AtLeast(what, other)) if of == what => own.is_inside(other, 1.0),
             (Limit::AtMost(of, own), Limit::AtMost(what, other)) if of == what => own.is_inside(other, -1.0),
             (Limit::OneOf(own), Limit::OneOf(others)) => {
-                own.iter().all(|value| others.iter().any(|other| equal(other, value)))
+                let mut values = unique::Distinct::default();
+                for other in others {
+                    values.add(other);
+                }
+                own.iter().all(|value| values.contains(value))
             }
             _ => false,
         }

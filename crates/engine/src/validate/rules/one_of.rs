@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use ytterby_starlark::Value;
+use ytterby_text::budget;
 
+use super::unique::Distinct;
 use super::{
     BadArgument, ExportTarget, Keyword, Limit, MadeRule, NamedRule, NodeType, RuleViolation, Subject, Want, equal,
     node_of, plain, type_name,
@@ -59,6 +61,8 @@ impl NamedRule for OneOf {
 
     fn accepts(&self, value: &Node) -> bool {
         match &self.allowed {
+            // If a limit is reached, the next function that can fail reports it.
+            AllowedValues::Values(values) if budget::work(values.len() / 8).is_err() => false,
             AllowedValues::Values(values) => match value {
                 Node::Scalar(Scalar::Str(text)) => {
                     values.iter().any(|allowed| matches!(allowed, Node::Scalar(Scalar::Str(other)) if other == text))
@@ -115,8 +119,9 @@ impl NamedRule for OneOf {
     fn export(&self, _target: ExportTarget, _shape: &NodeType) -> Vec<Keyword> {
         let AllowedValues::Values(values) = &self.allowed else { return Vec::new() };
         let mut items: Vec<ArrayItem> = Vec::with_capacity(values.len());
+        let mut seen = Distinct::default();
         for value in values {
-            if !items.iter().any(|other| equal(&other.value, value)) {
+            if seen.add(value).is_none() {
                 items.push(ArrayItem::new(value.clone(), ytterby_diag::Pos::UNKNOWN));
             }
         }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHasher;
 use ytterby_starlark::Value;
+use ytterby_text::budget;
 
 use super::{
     ExportTarget, ItemTypes, Keyword, MadeRule, Most, NamedRule, NodeType, RuleViolation, Subject, Want, equal,
@@ -63,14 +64,13 @@ impl NamedRule for Unique {
 
 /// The first pair of equal items: ordered by the first of the two, then by the second.
 fn first_pair(items: &[ArrayItem]) -> Option<(usize, usize)> {
-    let mut seen: HashMap<u64, Vec<usize>> = HashMap::with_capacity(items.len());
+    let mut seen = Distinct::default();
     let mut best: Option<(usize, usize)> = None;
-    for (at, item) in items.iter().enumerate() {
-        let same_hash = seen.entry(hash(&item.value)).or_default();
-        match same_hash.iter().find(|&&other| equal(&items[other].value, &item.value)) {
-            Some(&other) if best.is_none_or(|(first, _)| other < first) => best = Some((other, at)),
-            Some(_) => {}
-            None => same_hash.push(at),
+    for item in items {
+        if let Some(pair) = seen.add(&item.value)
+            && best.is_none_or(|(first, _)| pair.0 < first)
+        {
+            best = Some(pair);
         }
         if best.is_some_and(|(first, _)| first == 0) {
             break;
@@ -78,6 +78,42 @@ fn first_pair(items: &[ArrayItem]) -> Option<(usize, usize)> {
     }
     best
 }
+
+/// Values of which no two are equal.
+#[derive(Default)]
+pub(super) struct Distinct<'a> {
+    values: Vec<&'a Node>,
+    by_hash: HashMap<u64, Vec<usize>>,
+}
+
+impl<'a> Distinct<'a> {
+    /// Adds a value; if it is equal to an earlier one, returns the numbers of both.
+    pub(super) fn add(&mut self, value: &'a Node) -> Option<(usize, usize)> {
+        let at = self.values.len();
+        self.values.push(value);
+        // If a limit is reached, the next function that can fail reports it.
+        if !budget::may_take(BYTES_OF_VALUE, 1) {
+            return None;
+        }
+        let same_hash = self.by_hash.entry(hash(value)).or_default();
+        match same_hash.iter().find(|&&other| equal(self.values[other], value)) {
+            Some(&other) => Some((other, at)),
+            None => {
+                same_hash.push(at);
+                None
+            }
+        }
+    }
+
+    /// Whether one of the values is equal.
+    pub(super) fn contains(&self, value: &Node) -> bool {
+        let same_hash = self.by_hash.get(&hash(value));
+        same_hash.is_some_and(|numbers| numbers.iter().any(|&number| equal(self.values[number], value)))
+    }
+}
+
+/// What one of the [`Distinct`] values takes.
+const BYTES_OF_VALUE: usize = 96;
 
 /// Equal nodes hash alike: an integer and a float of the same value, maps in any order.
 fn hash(value: &Node) -> u64 {
