@@ -179,7 +179,7 @@ fn limits_as_people_write_them() {
 fn inner_runs_end_with_the_outer_one() {
     let limits = |millis| Limits { time: Some(Duration::from_millis(millis)), ..Limits::default() };
     let host = Arc::new(Numbers::default());
-    let _outer = begin(limits(100), None, Some(host.clone()));
+    let outer = begin(limits(100), None, Some(host.clone()));
     let mut end = Ok(());
     for _ in 0..100 {
         let _inner = begin(limits(90), None, Some(host.clone()));
@@ -190,6 +190,7 @@ fn inner_runs_end_with_the_outer_one() {
     }
     assert_eq!(end, Err(Exceeded::Time(Duration::from_millis(100))));
     assert_eq!(work(1 << 16), Err(Exceeded::Time(Duration::from_millis(100))));
+    drop(outer);
     // An inner limit that is reached earlier ends only the inner run.
     let _outer = begin(limits(1000), None, Some(host.clone()));
     let inner = begin(limits(10), None, Some(host));
