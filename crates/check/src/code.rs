@@ -45,7 +45,7 @@ pub(crate) fn read(file: &InputFile, text: &[u8]) -> Code {
             let options = ReadOptions { comments: has_code, ..ReadOptions::default() };
             let Ok(tree) = parse(text, FILE, &options) else { return Code::broken() };
             if has_code {
-                Front { tree: &tree, text, pieces: &mut pieces }.documents();
+                Front { tree: &tree, lines: &Lines::of(text), pieces: &mut pieces }.documents();
             }
             Some(tree)
         }
@@ -151,8 +151,28 @@ impl Pieces {
 
 struct Front<'a> {
     tree: &'a Tree,
-    text: &'a [u8],
+    lines: &'a Lines,
     pieces: &'a mut Pieces,
+}
+
+/// Where the lines of a text start; a line can have many nodes.
+struct Lines(Vec<u32>);
+
+impl Lines {
+    fn of(text: &[u8]) -> Lines {
+        let feeds = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        Lines(std::iter::once(0).chain(feeds.map(|(at, _)| at as u32 + 1)).collect())
+    }
+
+    /// The number of the line of an offset.
+    fn line(&self, offset: u32) -> usize {
+        self.0.partition_point(|start| *start <= offset) - 1
+    }
+
+    /// Bytes before an offset on its line.
+    fn column(&self, offset: u32) -> u32 {
+        offset - self.0[self.line(offset)]
+    }
 }
 
 impl Front<'_> {
@@ -237,8 +257,7 @@ impl Front<'_> {
 
     /// A node without its children as text: its column, key and scalar.
     fn print(&self, pos: Pos, key: Option<&Scalar>, value: NodeId) -> String {
-        let before = self.text.get(..pos.offset as usize).unwrap_or_default();
-        let column = before.len() - before.iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
+        let column = if pos.is_known() { self.lines.column(pos.offset) } else { 0 };
         match self.tree.value(value) {
             View::Scalar(scalar) => format!("{column} {key:?} {scalar:?}"),
             View::Map(_) => format!("{column} {key:?} map"),
@@ -247,8 +266,7 @@ impl Front<'_> {
     }
 
     fn is_same_line(&self, one: u32, other: u32) -> bool {
-        let (from, to) = (one.min(other) as usize, one.max(other) as usize);
-        !self.text.get(from..to).unwrap_or_default().contains(&b'\n')
+        self.lines.line(one) == self.lines.line(other)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The values that a schema declares, as a table for following code.
 
+use std::collections::HashMap;
+
 use ytterby::facts::{DeclaredShape, DeclaredValue, PlainData};
 use ytterby_diag::Pos;
 
@@ -32,6 +34,8 @@ pub(crate) enum TrackedType {
     Scalar,
     Map {
         items: Vec<ValueId>,
+        /// The first item with each key.
+        keys: HashMap<String, ValueId>,
         open: bool,
     },
     Array(ValueId),
@@ -71,8 +75,9 @@ impl TrackedValues {
             DeclaredShape::Any => TrackedType::Any,
             DeclaredShape::Scalar => TrackedType::Scalar,
             DeclaredShape::Map { items, open } => {
-                let items = items.into_iter().map(|item| self.add(item, Some(id))).collect();
-                TrackedType::Map { items, open }
+                let items: Vec<ValueId> = items.into_iter().map(|item| self.add(item, Some(id))).collect();
+                let keys = items.iter().rev().map(|item| (self.values[*item].key.clone(), *item)).collect();
+                TrackedType::Map { items, keys, open }
             }
             DeclaredShape::Array(item) => TrackedType::Array(self.add(*item, Some(id))),
             DeclaredShape::OneOf(members) => {
@@ -91,7 +96,7 @@ impl TrackedValues {
     /// The child of a value with this key.
     pub fn child(&self, id: ValueId, key: &str) -> Option<ValueId> {
         match &self.values[id].shape {
-            TrackedType::Map { items, .. } => items.iter().copied().find(|item| self.values[*item].key == key),
+            TrackedType::Map { keys, .. } => keys.get(key).copied(),
             _ => None,
         }
     }

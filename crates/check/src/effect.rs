@@ -15,15 +15,17 @@ use ytterby::{
     PlacedValue, Project, Renderer, Silent, ValuesFile,
 };
 use ytterby_diag::{Diagnostic, Id, Part, Pos, Sources};
+use ytterby_text::budget;
 use ytterby_yaml::Scalar;
 
 use crate::declared::{TrackedType, TrackedValues, ValueId};
 use crate::flow::LibraryReads;
+use crate::target::UNITS;
 
 /// Maximum bytes of input that all experiments render together.
 const BUDGET: usize = 24 << 20;
 
-/// Maximum renders, however small the input is.
+/// Maximum renders, however small the input is. They also end with the time of the target.
 const RENDERS: usize = 2_000;
 
 /// Maximum values tried for one data value.
@@ -154,9 +156,18 @@ impl Experiment {
         Experiment { renderer, options, sources: Arc::default(), left, files, bases }
     }
 
+    /// Counts a run; `None` if there was the last one, or the time is used up.
+    fn take(&mut self) -> Option<()> {
+        if budget::work(UNITS).is_err() {
+            self.left = 0;
+        }
+        self.left = self.left.checked_sub(1)?;
+        Some(())
+    }
+
     /// Runs with values set; `None` if the limit is reached.
     fn run(&mut self, set: &[Set]) -> Option<TrialResult> {
-        self.left = self.left.checked_sub(1)?;
+        self.take()?;
         let mut options = self.options.clone();
         for (key, value) in set {
             let value = OutputNode { value: OutputValue::Scalar(value.clone()), pos: Pos::UNKNOWN };
@@ -171,6 +182,10 @@ impl Experiment {
             Err(error) => {
                 self.sources = error.sources().clone();
                 let failure = error.failure();
+                if failure.diagnostics().iter().any(|finding| ends_all(finding.id)) {
+                    self.left = 0;
+                    return None;
+                }
                 let is_about_values = |finding: &Diagnostic| {
                     matches!(finding.id.name().split('/').next(), Some("rule" | "schema" | "values"))
                 };
@@ -193,8 +208,9 @@ impl Experiment {
         let project = Project::builder().inputs(self.files.clone()).options(options.clone()).build();
         let Ok(mut renderer) = project.map(|project| project.renderer()) else { return false };
         for document in made.documents {
-            let Some(left) = self.left.checked_sub(1) else { return false };
-            self.left = left;
+            if self.take().is_none() {
+                return false;
+            }
             let Ok(text) = document.yaml() else { continue };
             let path = "generated.yml".to_owned();
             let file = InputFile::new(path.clone(), Content::new(text));
@@ -259,6 +275,11 @@ impl Experiment {
         // One of them may equal the current value.
         (accepted >= 2).then_some(true)
     }
+}
+
+/// Whether a failure says nothing about values, because there is no time or memory for any run.
+fn ends_all(id: Id) -> bool {
+    [Id::LIMIT_TIME, Id::LIMIT_MEMORY, Id::LIMIT_CANCELLED].contains(&id)
 }
 
 /// Values other than the default.

@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use ytterby_diag::Pos;
 use ytterby_starlark::BinaryOp;
 use ytterby_starlark::ast::{Arg, Ast, Clause, ComprehensionBody, Def, DefBody, ExprId, ExprKind, Param, Stmt};
+use ytterby_text::budget;
 
 use crate::declared::{TrackedType, TrackedValues, ValueId};
 use crate::names::{Names, SymbolId, children};
@@ -118,6 +119,7 @@ pub(crate) fn follow(project: &CheckedProject, files: &[usize], table: Option<&T
         flow,
         vars: HashMap::new(),
         functions: HashMap::new(),
+        noted: HashSet::new(),
         guards: HashSet::new(),
         changed: false,
         notes: false,
@@ -155,6 +157,8 @@ struct FlowWalk<'a> {
     flow: LibraryReads,
     vars: HashMap<(usize, SymbolId), Type>,
     functions: HashMap<(usize, ExprId), FunctionState>,
+    /// The reads in `flow.unknown`.
+    noted: HashSet<(usize, Pos, ValueId)>,
     /// Attributes tested by `hasattr` or `getattr`.
     guards: HashSet<(ValueId, String)>,
     changed: bool,
@@ -233,6 +237,7 @@ impl<'a> FlowWalk<'a> {
     }
 
     fn stmt(&mut self, ast: &'a Ast, stmt: &'a Stmt) {
+        budget::or_unwind(budget::work(1));
         match stmt {
             Stmt::Expr(expr) => {
                 self.eval(ast, *expr, Use::Whole);
@@ -438,6 +443,7 @@ impl<'a> FlowWalk<'a> {
 
     /// The type of an expression that is used in this way.
     fn eval(&mut self, ast: &'a Ast, id: ExprId, how: Use) -> Type {
+        budget::or_unwind(budget::work(1));
         let ty = stacker::maybe_grow(64 << 10, 1 << 20, || self.eval_inside(ast, id, how));
         self.mark(&ty, how);
         if how != Use::Followed
@@ -583,7 +589,7 @@ impl<'a> FlowWalk<'a> {
                 && !self.is_guarded(values, name)
             {
                 let read = UnknownRead { file: self.file, pos, name: name.to_owned(), within: values[0] };
-                if !self.flow.unknown.contains(&read) {
+                if self.noted.insert((read.file, pos, values[0])) {
                     self.flow.unknown.push(read);
                 }
             }
@@ -666,6 +672,7 @@ impl<'a> FlowWalk<'a> {
                 }
                 Arg::Named(name, value, _) => {
                     let name = name.to_str();
+                    budget::or_unwind(budget::work(params.len() / 8));
                     (*value, params.iter().find(|param| param.is_plain && param.name == name).map(|param| param.symbol))
                 }
                 Arg::Star(value, _) | Arg::StarStar(value, _) => {

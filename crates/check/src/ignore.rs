@@ -1,32 +1,73 @@
 //! `#! ytterby: ignore ID` comments.
 
-use ytterby_diag::{Diagnostic, Severity, Sources};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ytterby_diag::{Diagnostic, FileId, Id, Severity, Source, Sources};
+use ytterby_text::budget;
 
 const MARK: &str = "ytterby: ignore ";
 
-/// Whether a comment above a warning suppresses it. Errors cannot be suppressed.
+/// Removes the warnings that comments above suppress. Errors cannot be suppressed.
 ///
 /// The comment is on the line above. Other such comments and annotations may be in between, because several of them can
 /// belong to one node.
-pub fn is_ignored(finding: &Diagnostic, sources: &Sources) -> bool {
-    if finding.severity == Severity::Error {
-        return false;
-    }
-    let Some(span) = finding.primary().and_then(|label| label.span(sources)) else { return false };
-    let Some(source) = sources.get(span.file) else { return false };
-    let mut line = source.line(span.start);
-    while line > 1 {
-        line -= 1;
-        let Some(text) = source.line_text(line) else { return false };
-        let text = text.trim();
-        match ids_of(text) {
-            Some(ids) if ids.split([',', ' ']).any(|id| id == finding.id.name()) => return true,
-            Some(_) => {}
-            None if is_annotation(text) => {}
-            None => return false,
+pub(crate) fn drop_ignored(findings: &mut Vec<Diagnostic>, sources: &Sources) {
+    let mut comments = Comments::default();
+    findings.retain(|finding| !comments.ignore(finding, sources));
+}
+
+/// The comments of lines that were looked at.
+#[derive(Default)]
+struct Comments {
+    /// The ids that the comments above a line suppress. Lines without such comments are absent.
+    above: HashMap<(FileId, u32), Rc<[Id]>>,
+}
+
+impl Comments {
+    fn ignore(&mut self, finding: &Diagnostic, sources: &Sources) -> bool {
+        if finding.severity == Severity::Error {
+            return false;
         }
+        let Some(span) = finding.primary().and_then(|label| label.span(sources)) else { return false };
+        let Some(source) = sources.get(span.file) else { return false };
+        let ids = self.above(&source, span.file, source.line(span.start));
+        ids.contains(&finding.id)
     }
-    false
+
+    /// The ids that the comments above a line suppress.
+    fn above(&mut self, source: &Source, file: FileId, line: u32) -> Rc<[Id]> {
+        // Up to a line that is known, or belongs to something else; then down again.
+        let mut first = line;
+        let mut ids: Rc<[Id]> = Rc::default();
+        while first > 1 {
+            if let Some(known) = self.above.get(&(file, first)) {
+                ids = known.clone();
+                break;
+            }
+            if !source.line_text(first - 1).is_some_and(|text| belongs_below(text.trim())) {
+                break;
+            }
+            first -= 1;
+        }
+        budget::or_unwind(budget::work((line - first) as usize));
+        for below in first + 1..=line {
+            let text = source.line_text(below - 1).unwrap_or_default();
+            if let Some(more) = ids_of(text.trim()) {
+                let more = more.split([',', ' ']).filter_map(Id::find).filter(|id| !ids.contains(id));
+                let more: Vec<Id> = more.collect();
+                if !more.is_empty() {
+                    ids = ids.iter().copied().chain(more).collect();
+                }
+            }
+            self.above.insert((file, below), ids.clone());
+        }
+        ids
+    }
+}
+
+fn belongs_below(line: &str) -> bool {
+    ids_of(line).is_some() || is_annotation(line)
 }
 
 fn ids_of(line: &str) -> Option<&str> {

@@ -40,9 +40,8 @@ use std::sync::Arc;
 
 use ytterby::{InputFile, Options};
 use ytterby_diag::{Diagnostic, FileId, Source, Sources};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
-pub use ignore::is_ignored;
 pub use target::Depth;
 
 use project::FileFacts;
@@ -73,9 +72,18 @@ pub fn check(targets: &[CheckTarget], depth: Depth, sources: &Arc<Sources>, cach
     cache.sources.clear();
     let reports: Vec<target::TargetFindings> =
         targets.iter().map(|target| target::check(target, depth, sources, cache)).collect();
-    let mut findings = merge::merge(reports, sources);
-    findings.retain(|finding| !is_ignored(finding, sources));
-    findings
+    let Some(first) = targets.first() else { return Vec::new() };
+    let _budget = target::begin(first);
+    let merged = budget::catch(|| {
+        let mut findings = merge::merge(reports, sources);
+        ignore::drop_ignored(&mut findings, sources);
+        findings
+    });
+    merged.unwrap_or_else(|exceeded| {
+        let mut report = target::TargetFindings::default();
+        report.exceeded(exceeded);
+        report.findings
+    })
 }
 
 /// Parsed files, kept between checks. Unchanged files are not parsed again.

@@ -4,11 +4,12 @@
 //! everything assigned is local; a comprehension has one for its variables. Uses are resolved from the inside out,
 //! regardless of where in the scope the binding is, because functions see names that are bound later.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ytterby_diag::Pos;
 use ytterby_starlark::Syntax;
 use ytterby_starlark::ast::{Arg, Ast, Clause, ComprehensionBody, Def, DefBody, ExprId, ExprKind, Load, Param, Stmt};
+use ytterby_text::budget;
 
 /// The index of a [`Symbol`] of a file.
 pub(crate) type SymbolId = usize;
@@ -76,15 +77,16 @@ pub(crate) struct Names {
     pub rebound: Vec<(SymbolId, Pos)>,
     /// The parent of each scope; the file is scope 0.
     parents: Vec<Option<usize>>,
+    /// The symbols of each scope.
+    tables: Vec<HashMap<String, SymbolId>>,
     /// The scopes of named functions; lambdas and comprehensions are too short to be confusing.
-    functions: Vec<usize>,
+    functions: HashSet<usize>,
 }
 
 /// Binds the names of a file.
 pub(crate) fn names(syntax: &Syntax) -> Names {
-    let names = Names { parents: vec![None], ..Names::default() };
-    let mut binder =
-        Binder { ast: &syntax.ast, names, tables: vec![HashMap::new()], stack: vec![0], functions: Vec::new() };
+    let names = Names { parents: vec![None], tables: vec![HashMap::new()], ..Names::default() };
+    let mut binder = Binder { ast: &syntax.ast, names, stack: vec![0], functions: Vec::new() };
     binder.bind(&syntax.stmts);
     binder.stmts(&syntax.stmts);
     binder.names
@@ -93,7 +95,7 @@ pub(crate) fn names(syntax: &Syntax) -> Names {
 impl Names {
     /// The top-level symbol with this name.
     pub fn global(&self, name: &str) -> Option<SymbolId> {
-        self.symbols.iter().position(|symbol| symbol.scope == 0 && symbol.name == name)
+        self.tables.first()?.get(name).copied()
     }
 
     /// Whether a symbol belongs to a `def`.
@@ -106,9 +108,10 @@ impl Names {
         let symbol = &self.symbols[id];
         let mut scope = self.parents[symbol.scope];
         while let Some(at) = scope {
-            let found = self.symbols.iter().find(|other| other.scope == at && other.name == symbol.name);
-            if found.is_some() {
-                return found;
+            // Scopes can be nested deeply.
+            budget::or_unwind(budget::work(1));
+            if let Some(found) = self.tables[at].get(&symbol.name) {
+                return Some(&self.symbols[*found]);
             }
             scope = self.parents[at];
         }
@@ -119,7 +122,6 @@ impl Names {
 struct Binder<'a> {
     ast: &'a Ast,
     names: Names,
-    tables: Vec<HashMap<String, SymbolId>>,
     /// The open scopes, innermost last.
     stack: Vec<usize>,
     /// The enclosing functions.
@@ -133,7 +135,7 @@ impl<'a> Binder<'a> {
 
     fn declare(&mut self, name: String, kind: SymbolKind, pos: Pos) -> SymbolId {
         let scope = self.scope();
-        if let Some(&known) = self.tables[scope].get(&name) {
+        if let Some(&known) = self.names.tables[scope].get(&name) {
             let before = &self.names.symbols[known].kind;
             let replaces = match before {
                 SymbolKind::Load(..) => *before != kind,
@@ -146,7 +148,7 @@ impl<'a> Binder<'a> {
             return known;
         }
         let id = self.names.symbols.len();
-        self.tables[scope].insert(name.clone(), id);
+        self.names.tables[scope].insert(name.clone(), id);
         self.names.symbols.push(Symbol { name, kind, pos, scope, uses: 0 });
         id
     }
@@ -154,8 +156,8 @@ impl<'a> Binder<'a> {
     fn open(&mut self) {
         let parent = self.scope();
         self.names.parents.push(Some(parent));
-        self.tables.push(HashMap::new());
-        self.stack.push(self.tables.len() - 1);
+        self.names.tables.push(HashMap::new());
+        self.stack.push(self.names.tables.len() - 1);
     }
 
     fn close(&mut self) {
@@ -276,7 +278,7 @@ impl<'a> Binder<'a> {
         self.open();
         if own.is_some() {
             let scope = self.scope();
-            self.names.functions.push(scope);
+            self.names.functions.insert(scope);
         }
         let mut params = Vec::new();
         for param in &def.params {
@@ -315,7 +317,8 @@ impl<'a> Binder<'a> {
         match &self.ast[id].kind {
             ExprKind::Ident(name) => {
                 let name = name.to_string();
-                let found = self.stack.iter().rev().find_map(|scope| self.tables[*scope].get(&name).copied());
+                budget::or_unwind(budget::work(1 + self.stack.len() + self.functions.len()));
+                let found = self.stack.iter().rev().find_map(|scope| self.names.tables[*scope].get(&name).copied());
                 if let Some(symbol) = found {
                     self.names.idents.insert(id, symbol);
                     if !self.functions.contains(&symbol) {

@@ -12,10 +12,11 @@ use ytterby::facts::{OverlayRecord, SchemaFacts, compile_files, marked_files, sc
 use ytterby::{Failure, InputFile, Options, Silent, render};
 use ytterby_diag::{Diagnostic, FileId, Id, Pos, Sources};
 use ytterby_text::Str;
+use ytterby_text::budget::{self, BudgetGuard, Exceeded};
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
 use crate::declared::{self, TrackedValues};
-use crate::flow::{self, LibraryReads};
+use crate::flow::{self, LibraryReads, UnknownRead};
 use crate::lints;
 use crate::lints::given::Given;
 use crate::project::{CheckedProject, has_code, project};
@@ -45,15 +46,58 @@ pub enum Depth {
     Full,
 }
 
-/// Checks a target.
+/// Checks a target. All of its runs and lints have one budget.
 pub(crate) fn check(target: &CheckTarget, depth: Depth, sources: &Arc<Sources>, cache: &mut Cache) -> TargetFindings {
     let mut report = TargetFindings::default();
+    let _budget = begin(target);
+    let read = budget::catch(|| examine(target, depth, &mut report, sources, cache));
+    // Looks at the clock: runs inside may have reached the end.
+    match read.and_then(|examined| budget::work(UNITS).map(|()| examined)) {
+        // Experiments use what is left, and only that.
+        Ok(Some(examined)) => {
+            let _ = budget::catch(|| experiment(target, &examined, &mut report, sources));
+        }
+        Ok(None) => {}
+        Err(exceeded) => report.exceeded(exceeded),
+    }
+    report
+}
+
+/// Units of work after which the clock is read in any case.
+pub(crate) const UNITS: usize = 1 << 16;
+
+/// Opens the budget of a target.
+pub(crate) fn begin(target: &CheckTarget) -> BudgetGuard {
+    let options = &target.options;
+    let guard = budget::begin(options.limits, options.cancellation.clone(), options.meter.clone());
+    for file in &target.files {
+        budget::input(file.content.read().map_or(0, |text| text.len()));
+    }
+    guard
+}
+
+/// What is known of a target that ran, for experiments.
+struct Examined {
+    files: Vec<InputFile>,
+    options: Options,
+    table: TrackedValues,
+    flow: LibraryReads,
+}
+
+/// Runs a target and analyses its files. Returns what experiments need, if they make sense.
+fn examine(
+    target: &CheckTarget,
+    depth: Depth,
+    report: &mut TargetFindings,
+    sources: &Arc<Sources>,
+    cache: &mut Cache,
+) -> Option<Examined> {
     let files = match marked_files(target.files.clone(), &target.options) {
         Ok(files) => files,
         Err(failure) => {
             report.take(&failure);
             report.failed = true;
-            return report;
+            return None;
         }
     };
     let options = Options {
@@ -79,17 +123,31 @@ pub(crate) fn check(target: &CheckTarget, depth: Depth, sources: &Arc<Sources>, 
         report.run(&files, &options, &broken, sources);
     }
     let table = report.read(&project, &options, sources, cache);
-    if let (Depth::Full, false, Some((table, flow))) = (depth, report.failed, table) {
-        let mut experiment = effect::Experiment::new(&files, &options);
-        effect::check(&mut experiment, &table, &flow, &report.overlays, &mut report.findings);
-        if target.values == ValuesAre::Examples {
-            effect::check_overlays(&mut experiment, &table, &mut report.overlays, sources);
-        }
+    let (table, flow) = table.filter(|_| depth == Depth::Full && !report.failed)?;
+    Some(Examined { files, options, table, flow })
+}
+
+fn experiment(target: &CheckTarget, examined: &Examined, report: &mut TargetFindings, sources: &Arc<Sources>) {
+    let Examined { files, options, table, flow } = examined;
+    let mut experiment = effect::Experiment::new(files, options);
+    effect::check(&mut experiment, table, flow, &report.overlays, &mut report.findings);
+    if target.values == ValuesAre::Examples {
+        effect::check_overlays(&mut experiment, table, &mut report.overlays, sources);
     }
-    report
 }
 
 impl TargetFindings {
+    /// Reports a limit, unless the run has reported it with its place.
+    pub(crate) fn exceeded(&mut self, exceeded: Exceeded) {
+        self.failed = true;
+        let is_known = self.findings.iter().any(|finding| finding.id.limit() == exceeded.limit());
+        if exceeded != Exceeded::Cancelled && !is_known {
+            let mut failure = Failure::from(exceeded);
+            failure.explain_limits(None);
+            self.take(&failure);
+        }
+    }
+
     fn take(&mut self, failure: &Failure) {
         self.findings.extend(failure.diagnostics().iter().cloned());
         self.findings.extend(failure.warnings().iter().cloned());
@@ -217,12 +275,14 @@ impl TargetFindings {
             if flow.gave_up {
                 continue;
             }
+            let place = |read: &UnknownRead| (read.file, read.pos);
+            let unknown: Vec<HashSet<(usize, Pos)>> =
+                flows.iter().map(|flow| flow.unknown.iter().map(place).collect()).collect();
             for read in &flow.unknown {
+                budget::or_unwind(budget::work(flows.len()));
                 // A file that several libraries use is only wrong if it is wrong for all of them.
-                let is_wrong = |other: usize| {
-                    !members[other].contains(&read.file)
-                        || flows[other].unknown.iter().any(|own| own.pos == read.pos && own.file == read.file)
-                };
+                let is_wrong =
+                    |other: usize| unknown[other].contains(&place(read)) || !members[other].contains(&read.file);
                 if (0..flows.len()).all(is_wrong) && !(extends && library > 0) {
                     self.findings.push(lints::values::unknown(project, table, read));
                 }
@@ -253,14 +313,14 @@ impl TargetFindings {
         for file in project.files.iter().filter(|file| file.library == Some(library)) {
             let Some(tree) = &file.facts.code.tree else { continue };
             let is_values = |comment: &ytterby_yaml::Comment| starts_with_name(&comment.text, "@data/values");
+            let is_templated =
+                tree.all_comments().iter().any(|comment| comment.text.starts_with(b"@") && !is_values(comment));
             for doc in tree.documents().iter().filter(|doc| tree.comments(*doc).iter().any(is_values)) {
                 let is_foreign =
                     tree.comments(doc).iter().any(|comment| starts_with_name(&comment.text, "@library/ref"));
                 if is_foreign {
                     continue;
                 }
-                let is_templated =
-                    tree.all_comments().iter().any(|comment| comment.text.starts_with(b"@") && !is_values(comment));
                 given.push(Given { tree, root: doc.value, source: file.source, text: &file.facts.text, is_templated });
             }
         }

@@ -3,8 +3,10 @@
 //! Each test has files and their expected findings, as `id file:line`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use ytterby::{Content, InputFile, Options};
+use ytterby::{Content, InputFile, Meter, Options};
 use ytterby_check::{Cache, CheckTarget, Depth, ValuesAre, check};
 use ytterby_diag::{Diagnostic, Sources};
 
@@ -330,4 +332,68 @@ fn comments_suppress_findings() {
         only(&format!("#! ytterby: ignore lint/unused-load\n#@ load(\"@ytt:yaml\", \"yaml\")\n{load}")),
         &["lint/unused-load t.yml:3"],
     );
+}
+
+/// A clock that counts how often it is read, in milliseconds.
+#[derive(Debug, Default)]
+struct Readings(AtomicU64);
+
+impl Meter for Readings {
+    fn time(&self) -> Option<Duration> {
+        Some(Duration::from_millis(self.0.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    fn memory(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// All runs of a target have one time limit: experiments stop when it is reached, and only the run itself reports it.
+#[test]
+fn all_runs_of_a_target_share_the_time() {
+    let keys: String = (0..100).map(|number| format!("k{number}: {number}\n")).collect();
+    let uses: String = (0..100).map(|number| format!("k{number}: #@ data.values.k{number}\n")).collect();
+    let schema = format!("#@data/values-schema\n---\n{keys}");
+    let run = |turns: usize, limit: u64| {
+        let template = format!("{DATA}#@ x = 0\n#@ for i in range({turns}):\n#@   x += i\n#@ end\n---\n{uses}");
+        let mut target = target(&[("schema.yml", &*schema), ("t.yml", &*template)]);
+        let clock = Arc::new(Readings::default());
+        target.options.limits.time = Some(Duration::from_millis(limit));
+        target.options.meter = Some(clock.clone());
+        (found_in(&[target], Depth::Full), clock.0.load(Ordering::Relaxed))
+    };
+    let (found, time) = run(100_000, 2_000);
+    expect(found, &[]);
+    assert!((2_000..2_600).contains(&time), "the experiments took {time} of 2000");
+    let (found, time) = run(100_000_000, 2_000);
+    expect(found, &["limit/time t.yml:3"]);
+    assert!(time < 2_600, "{time}");
+}
+
+/// Comments above many nodes, names and items on one line: none of them is read again for each finding.
+#[test]
+fn many_findings_take_no_quadratic_time() {
+    let many = |line: &str, count: usize| -> String {
+        (0..count).map(|number| line.replace("%", &number.to_string())).collect()
+    };
+    let files = |text: String| found_in(&[target(&[("t.yml", &text)])], Depth::Static).len();
+    files(many("#@yaml/text-templated-strings\n", 50_000) + "a: 1\n");
+    files(format!("a: [{}]\n", many("[a, b], ", 50_000)));
+    files(format!("b: &b {{{}}}\nc: {{<<: *b}}\n", many("k%: 1, ", 30_000)));
+    files(format!("#@ def f({}):\n#@   return 1\n#@ end\na: #@ f()\n", many("k%=1, ", 40_000)));
+    files(many("#@ f% = lambda x: x\n", 20_000) + "a: 1\n");
+    assert_eq!(files(many("#@data/values\n---\na: 1\n", 8_000)), 0);
+    let names = many("n% = 1\n", 10_000);
+    let template = format!("#@ load(\"l.star\"{})\na: 1\n", many(", \"n%\"", 10_000));
+    let found = found_in(&[target(&[("t.yml", &*template), ("l.star", &*names)])], Depth::Static);
+    assert_eq!(found.len(), 10_000);
+}
+
+/// A comment applies to its node, past the comments and annotations in between, and to nothing else.
+#[test]
+fn comments_apply_to_all_findings_of_a_node() {
+    let template = "#@ load(\"a.star\", \"x\")\n#! ytterby: ignore lint/no-effect-annotation\n#@yaml/text-templated-strings\na: 1\n#@yaml/text-templated-strings\nb: 1\n";
+    let files = [("t.yml", template), ("a.star", "x = 1\n")];
+    let found = found_in(&[target(&files)], Depth::Static);
+    expect(found, &["lint/unused-load t.yml:1", "lint/no-effect-annotation t.yml:5"]);
 }

@@ -3,12 +3,12 @@
 //! Nothing is written here; a host decides what to do with the result. A fix is applied as a whole
 //! or not at all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
-use similar::TextDiff;
+use ytterby_text::budget;
 
-use crate::{FileId, Fix, Origin, REDACTED, Source, Sources};
+use crate::{FileId, Fix, Origin, REDACTED, Source, Sources, unified_hunks};
 
 /// The files that fixes change, with their new content. A fix is omitted if it overlaps an earlier
 /// one, or if it changes sources other than files. Identical edits are applied once.
@@ -23,15 +23,17 @@ pub fn diff_of_fixes<'a>(sources: &Sources, fixes: impl IntoIterator<Item = &'a 
     for (file, edits) in accepted(sources, fixes) {
         let Some(source) = sources.get(file) else { continue };
         let (old, new) = (source.shown_text(), shown_content(&source, &edits));
-        let diff = TextDiff::from_lines(&old, &new);
-        let name = source.place();
-        out.push_str(&diff.unified_diff().context_radius(3).header(name, name).to_string());
+        let hunks = unified_hunks(&old, &new);
+        if !hunks.is_empty() {
+            let name = source.place();
+            out.push_str(&format!("--- {name}\n+++ {name}\n{hunks}"));
+        }
     }
     out
 }
 
 /// An edit as a range of bytes.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct PlainEdit {
     range: Range<usize>,
     replacement: String,
@@ -44,20 +46,50 @@ impl PlainEdit {
     }
 }
 
+/// The accepted edits of a file, of which none overlap.
+#[derive(Default)]
+struct Made {
+    edits: HashSet<PlainEdit>,
+    /// The ends of ranges by their starts; insertions are separate.
+    ranges: BTreeMap<usize, usize>,
+    insertions: BTreeSet<usize>,
+}
+
+impl Made {
+    fn add(&mut self, edit: &PlainEdit) {
+        match edit.range.is_empty() {
+            true => drop(self.insertions.insert(edit.range.start)),
+            false => drop(self.ranges.insert(edit.range.start, edit.range.end)),
+        }
+        self.edits.insert(edit.clone());
+    }
+
+    fn overlaps(&self, edit: &PlainEdit) -> bool {
+        let Range { start, end } = edit.range;
+        let last = self.ranges.range(..end).next_back();
+        let inside = start + 1..end.max(start + 1);
+        last.is_some_and(|(_, last)| *last > start) || self.insertions.range(inside).next().is_some()
+    }
+}
+
 /// The edits to apply in each file, sorted by their ranges.
 fn accepted<'a>(sources: &Sources, fixes: impl IntoIterator<Item = &'a Fix>) -> BTreeMap<FileId, Vec<PlainEdit>> {
     let mut found: BTreeMap<FileId, Vec<PlainEdit>> = BTreeMap::new();
+    let mut made: BTreeMap<FileId, Made> = BTreeMap::new();
     for fix in fixes {
         let Some(edits) = plain_edits(sources, fix) else { continue };
-        let is_new = |(file, edit): &(FileId, PlainEdit)| !found.get(file).is_some_and(|made| made.contains(edit));
+        let is_new = |(file, edit): &(FileId, PlainEdit)| !made.get(file).is_some_and(|made| made.edits.contains(edit));
         let new: Vec<_> = edits.into_iter().filter(is_new).collect();
+        let _ = budget::work(new.len() * new.len());
         let fits = new.iter().enumerate().all(|(number, (file, edit))| {
-            let made = found.get(file).into_iter().flatten();
-            let own = new[..number].iter().filter(|(other, _)| other == file).map(|(_, edit)| edit);
-            !made.chain(own).any(|other| other.overlaps(edit))
+            let mut own = new[..number].iter().filter(|(other, _)| other == file).map(|(_, edit)| edit);
+            !made.get(file).is_some_and(|made| made.overlaps(edit)) && !own.any(|other| other.overlaps(edit))
         });
         if fits {
-            new.into_iter().for_each(|(file, edit)| found.entry(file).or_default().push(edit));
+            for (file, edit) in new {
+                made.entry(file).or_default().add(&edit);
+                found.entry(file).or_default().push(edit);
+            }
         }
     }
     // The sort is stable: insertions at one position stay in the order of the problems.

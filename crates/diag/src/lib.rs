@@ -25,6 +25,7 @@ mod diagnostic;
 mod failure;
 mod fix;
 mod id;
+mod lines;
 mod listing;
 mod outline;
 mod path;
@@ -41,6 +42,7 @@ pub use failure::{
 };
 pub use fix::{apply_fixes, diff_of_fixes};
 pub use id::{DiagnosticKind, HELP_BASE, Id};
+pub use lines::unified_hunks;
 pub use listing::{Listing, ListingStyle};
 pub use outline::{Argument, Outline, OutlineItem, Part, Readers, outline_of_pair, word_at};
 pub use path::{Path, Step};

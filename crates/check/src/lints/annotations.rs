@@ -4,6 +4,7 @@
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Part, Pos, Safety};
 use ytterby_starlark::Syntax;
 use ytterby_starlark::ast::{ExprKind, Stmt};
+use ytterby_text::budget;
 use ytterby_yaml::{Comment, NodeId, Scalar, Tree, View};
 
 use crate::code::Op;
@@ -88,6 +89,8 @@ fn contains_code(scalar: &Scalar) -> bool {
 }
 
 fn has_code(tree: &Tree, id: NodeId) -> bool {
+    // Marks inside of others read everything again.
+    budget::or_unwind(budget::work(1));
     stacker::maybe_grow(64 << 10, 1 << 20, || match tree.value(id) {
         View::Scalar(scalar) => contains_code(scalar),
         View::Map(items) => items.iter().any(|item| contains_code(&item.key) || has_code(tree, item.value)),

@@ -1,8 +1,11 @@
 //! Finds useless conditions: constants, identical branches, empty branches.
 
+use std::collections::HashSet;
+
 use ytterby_diag::{Diagnostic, Id, Pos};
 use ytterby_starlark::ast::{Ast, DefBody, ExprId, ExprKind, Stmt};
 use ytterby_starlark::{CompareOp, Syntax};
+use ytterby_text::budget;
 
 use crate::code::Op;
 use crate::names::Names;
@@ -78,14 +81,14 @@ impl<'a> ConditionWalk<'a> {
 
     fn branches(&mut self, branches: &'a [(ExprId, Vec<Stmt>)], otherwise: &'a [Stmt]) {
         let Some((first, first_body)) = branches.first() else { return };
-        let mut seen: Vec<String> = Vec::new();
+        let mut seen: HashSet<&[u8]> = HashSet::new();
         for (condition, _) in branches {
             self.condition(*condition);
             let Some(text) = self.text(*condition) else { continue };
-            if seen.contains(&text) {
+            budget::or_unwind(budget::scan(text.len()));
+            if !seen.insert(text) {
                 self.report(*condition, "this condition was tested before and is false here");
             }
-            seen.push(text);
         }
         if branches.iter().all(|(_, body)| body.is_empty()) && otherwise.is_empty() {
             return self.report(*first, "nothing depends on this condition: it has no content");
@@ -98,19 +101,20 @@ impl<'a> ConditionWalk<'a> {
     }
 
     /// The source of an expression; `None` inside strings.
-    fn text(&self, id: ExprId) -> Option<String> {
+    fn text(&self, id: ExprId) -> Option<&'a [u8]> {
         let expr = &self.syntax.ast[id];
         self.slice(expr.start, expr.end)
     }
 
-    fn slice(&self, start: Pos, end: Pos) -> Option<String> {
+    fn slice(&self, start: Pos, end: Pos) -> Option<&'a [u8]> {
         let is_file = start.file.0 == 0 && end.file.0 == 0 && start.is_known() && end.is_known();
         let text = self.file.facts.text.get(start.offset as usize..end.offset as usize);
-        is_file.then(|| String::from_utf8_lossy(text.unwrap_or_default()).trim().to_owned())
+        is_file.then(|| text.unwrap_or_default().trim_ascii())
     }
 
     /// A text that is equal for statements that do the same; `None` if unknown.
     fn fingerprint(&self, stmts: &[Stmt]) -> Option<String> {
+        let shown = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
         let mut out = String::new();
         for stmt in stmts {
             let part = match stmt {
@@ -129,17 +133,20 @@ impl<'a> ConditionWalk<'a> {
                                 Op::Code | Op::Node(_) => return None,
                             }
                         }
-                        _ => self.text(*expr)?,
+                        _ => shown(self.text(*expr)?),
                     },
-                    _ => self.text(*expr)?,
+                    _ => shown(self.text(*expr)?),
                 },
-                Stmt::Assign { target, value, .. } => format!("{} = {}", self.text(*target)?, self.text(*value)?),
-                Stmt::Return(Some(value), _) => format!("return {}", self.text(*value)?),
+                Stmt::Assign { target, value, .. } => {
+                    format!("{} = {}", shown(self.text(*target)?), shown(self.text(*value)?))
+                }
+                Stmt::Return(Some(value), _) => format!("return {}", shown(self.text(*value)?)),
                 Stmt::Return(None, _) => "return".to_owned(),
                 Stmt::Break(_) => "break".to_owned(),
                 Stmt::Continue(_) => "continue".to_owned(),
                 _ => return None,
             };
+            budget::or_unwind(budget::text(part.len()));
             out.push_str(&part);
             out.push('\n');
         }

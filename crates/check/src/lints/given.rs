@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use ytterby::facts::PlainData;
 use ytterby_diag::{Diagnostic, Edit, FileId, Help, Id, Part, Pos, Safety, Sources};
+use ytterby_text::budget;
 use ytterby_yaml::{Comment, MapItem, NodeId, Scalar, Style, Tree, View};
 
 use crate::declared::{TrackedType, TrackedValues, ValueId};
@@ -51,6 +52,7 @@ impl<'a> ValuesWalk<'a> {
     /// Checks a value against its declaration. `is_filled` is whether missing children get their defaults regardless of this
     /// document.
     fn value(&mut self, node: NodeId, id: ValueId, is_filled: bool) {
+        budget::or_unwind(budget::work(1));
         match (self.tree().value(node), &self.table.values[id].shape) {
             (View::Map(items), TrackedType::Map { .. }) => {
                 let redundant = items.iter().filter(|item| self.is_redundant(item, id, is_filled)).count();
@@ -128,13 +130,17 @@ impl<'a> ValuesWalk<'a> {
         }
         let text = self.given.text;
         let at = item.pos.offset as usize;
-        let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
+        // Only blanks may be before it; a line can be long.
+        let start = at - text[..at].iter().rev().take_while(|byte| **byte == b' ').count();
+        if start > 0 && text[start - 1] != b'\n' {
+            return None;
+        }
         let value = self.tree().span(item.value);
         let end = (value.end as usize).max(at);
         let rest = text.get(end..)?;
-        let line_end = end + rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |feed| feed + 1);
-        let is_alone = text[start..at].iter().all(|byte| *byte == b' ')
-            && text[end..line_end].iter().all(u8::is_ascii_whitespace)
+        let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace() && **byte != b'\n').count();
+        let line_end = (end + blanks + 1).min(text.len());
+        let is_alone = rest.get(blanks).is_none_or(|byte| *byte == b'\n')
             && !text[at..end].contains(&b'\n')
             && self.tree().comments(item).is_empty();
         let pos = Pos::new(self.given.source, start as u32);
@@ -176,12 +182,20 @@ fn equals(tree: &Tree, node: NodeId, literal: &PlainData) -> bool {
             }
             _ => one == other,
         },
-        (View::Map(items), PlainData::Map(entries)) => {
-            items.len() == entries.len()
-                && items.iter().all(|item| {
-                    let entry = entries.iter().find(|(key, _)| *key == item.key);
-                    entry.is_some_and(|(_, value)| equals(tree, item.value, value))
-                })
+        (View::Map(items), PlainData::Map(entries)) if items.len() == entries.len() => {
+            budget::or_unwind(budget::work(items.len()));
+            // Usually the order is the same.
+            let next = items.iter().zip(entries).all(|(item, (key, _))| *key == item.key);
+            items.iter().zip(entries).all(|(item, (_, value))| {
+                let value = match next {
+                    true => Some(value),
+                    false => {
+                        budget::or_unwind(budget::work(1 + entries.len() / 8));
+                        entries.iter().find(|(key, _)| *key == item.key).map(|(_, value)| value)
+                    }
+                };
+                value.is_some_and(|value| equals(tree, item.value, value))
+            })
         }
         (View::Array(items), PlainData::Array(entries)) => {
             items.len() == entries.len()

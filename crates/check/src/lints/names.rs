@@ -6,8 +6,9 @@ use std::ops::Range;
 use ytterby::FileKind;
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Label, Part, Pos, Role, Safety};
 use ytterby_starlark::{Dialect, universe};
+use ytterby_text::budget;
 
-use crate::names::{LoadStmt, Names, Symbol, SymbolKind};
+use crate::names::{LoadStmt, LoadedName, Names, Symbol, SymbolKind};
 use crate::project::{CheckedFile, CheckedProject, resolve_load};
 
 /// Names that other files load: the index of a file, and a name at its top level.
@@ -54,6 +55,9 @@ pub(crate) fn check(
     shadowed(file, names, out);
 }
 
+/// Maximum findings of one load that have the edit for all of them, which can be long.
+const SHARED: usize = 100;
+
 fn unused_load(
     file: &CheckedFile,
     names: &Names,
@@ -66,8 +70,14 @@ fn unused_load(
         let is_handed_on = file.input.is_library() && (is_loaded(symbol) || file.library != Some(0));
         symbol.uses == 0 && matches!(symbol.kind, SymbolKind::Load(..)) && !is_handed_on
     };
-    let unused = load.names.iter().filter(|name| is_unused(name.symbol));
-    for name in unused {
+    let unused: Vec<&LoadedName> = load.names.iter().filter(|name| is_unused(name.symbol)).collect();
+    if unused.is_empty() {
+        return;
+    }
+    budget::or_unwind(budget::work(load.names.len()));
+    // The findings share the edit.
+    let edit = without_unused(file, load, &is_unused, names);
+    for (number, name) in unused.into_iter().enumerate() {
         let bound = &names.symbols[name.symbol].name;
         let text = format!("nothing uses {bound}, which is loaded from \"{}\"", load.module);
         let start = if name.bound_pos.offset <= name.name_pos.offset { name.bound_pos } else { name.name_pos };
@@ -76,7 +86,7 @@ fn unused_load(
             part = Part::Bytes(token_length(&file.facts.text, pos.offset as usize) as u32);
         }
         let mut help = Help::new("remove it");
-        if let Some(edit) = without_unused(file, load, &is_unused, names) {
+        if let Some(edit) = edit.clone().filter(|_| number < SHARED) {
             let title = format!("Remove {bound}");
             help = help.fixed_by(title, vec![edit], Safety::Safe);
         }

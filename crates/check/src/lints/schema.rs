@@ -1,7 +1,9 @@
 //! Finds useless rules, defaults that violate rules, and schema annotations without effect.
 
+use std::collections::HashMap;
+
 use ytterby::facts::{RuleFact, SchemaFacts, StaticVerdict};
-use ytterby_diag::{Diagnostic, Id, Label, Part, Role};
+use ytterby_diag::{Diagnostic, Id, Label, Part, Pos, Role};
 
 use crate::declared::TrackedValues;
 
@@ -43,12 +45,18 @@ fn judged(rule: &RuleFact) -> Diagnostic {
 
 /// Reports defaults that violate rules. A null that a rule rejects is the usual way to declare a required value.
 pub(crate) fn defaults(facts: &SchemaFacts, table: &TrackedValues, out: &mut Vec<Diagnostic>) {
+    if facts.broken_defaults.is_empty() {
+        return;
+    }
+    // The first value of each position.
+    let places: HashMap<Pos, usize> =
+        table.values.iter().enumerate().rev().map(|(id, value)| (value.pos, id)).collect();
     for broken in &facts.broken_defaults {
         if broken.id == Id::RULE_NOT_NULL || broken.id == Id::RULE_ONE_NOT_NULL {
             continue;
         }
         let Some(problem) = broken.problem_label() else { continue };
-        let declared = table.values.iter().enumerate().find(|(_, value)| value.pos == problem.pos);
+        let declared = places.get(&problem.pos).map(|id| (*id, &table.values[*id]));
         if declared.is_some_and(|(_, value)| value.required) {
             continue;
         }

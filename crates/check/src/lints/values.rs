@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ytterby::facts::is_prose;
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Label, Part, Role, Safety};
-use ytterby_text::spelling;
+use ytterby_text::{budget, spelling};
 
 use crate::declared::{TrackedValues, ValueId};
 use crate::flow::{LibraryReads, UnknownRead};
@@ -23,13 +23,15 @@ pub(crate) fn unknown(project: &CheckedProject, table: &TrackedValues, read: &Un
     let above = table.path(read.within);
     let path = if above.is_empty() { read.name.clone() } else { format!("{above}.{}", read.name) };
     let text = format!("the schema declares no data value {path}");
-    let keys: Vec<&str> = table.below(read.within).iter().map(|id| table.values[*id].key.as_str()).collect();
+    // More are neither compared nor listed.
+    let below = table.below(read.within).iter().take(COMPARED);
+    let keys: Vec<&str> = below.map(|id| table.values[*id].key.as_str()).collect();
+    budget::or_unwind(budget::work(1 + keys.len() * read.name.len() / 8));
     let mut finding = Diagnostic::error(Id::CODE_UNKNOWN_VALUE, text).at(pos, part.clone());
     if read.within != 0 {
         finding = finding.label(Label::new(Role::Rule, table.values[read.within].pos, Part::Key).text("declared here"));
     }
-    let compared = keys.iter().copied().take(COMPARED);
-    finding.help(match spelling::closest(&read.name, compared, spelling::tolerance_of_short(&read.name)) {
+    finding.help(match spelling::closest(&read.name, keys.iter().copied(), spelling::tolerance_of_short(&read.name)) {
         Some(near) => {
             let edits = match part {
                 Part::Bytes(_) => vec![Edit::replace(pos, part, near)],
@@ -67,6 +69,7 @@ fn is_read(flow: &LibraryReads, id: ValueId) -> bool {
 }
 
 fn visit(table: &TrackedValues, flow: &LibraryReads, used: &[bool], id: ValueId, out: &mut Vec<Diagnostic>) {
+    budget::or_unwind(budget::work(1));
     let value = &table.values[id];
     if flow.whole[id] || value.deprecated {
         return;

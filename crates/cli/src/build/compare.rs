@@ -4,15 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use similar::TextDiff;
 use ytterby::OutputFile;
+use ytterby_diag::unified_hunks;
 use ytterby_project::{clean, join};
 
 /// Larger files are not compared line by line.
 const MAX_DIFF: usize = 4 << 20;
-
-/// Lines around a difference.
-const CONTEXT: usize = 3;
 
 /// The difference between a directory and the files that it should contain.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -131,9 +128,7 @@ pub fn unified(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> String {
     if before.len().max(after.len()) > MAX_DIFF {
         return format!("{header}Large files differ\n");
     }
-    let diff = TextDiff::from_lines(before, after);
-    let hunks = diff.unified_diff().context_radius(CONTEXT).to_string();
-    format!("{header}{hunks}")
+    format!("{header}{}", unified_hunks(before, after))
 }
 
 #[cfg(test)]

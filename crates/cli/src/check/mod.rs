@@ -7,7 +7,8 @@ mod targets;
 
 use std::sync::Arc;
 
-use ytterby::Failure;
+use ytterby::budget;
+use ytterby::{Failure, Limits};
 use ytterby_check::{Cache, Depth};
 use ytterby_diag::render::{Rendering, Report, render as report_text};
 use ytterby_diag::{
@@ -17,6 +18,7 @@ use ytterby_text::spelling;
 
 use crate::commands::flag;
 use crate::flags::Invocation;
+use crate::limits::Process;
 use crate::{host, limits, report, write};
 
 /// Maximum rounds of fixing: one fix can reveal another finding.
@@ -25,7 +27,10 @@ const ROUNDS: usize = 5;
 /// Runs the command and returns the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
-    limits::of_flags(flags)?;
+    // A limit that is set is for the whole command; the default is for each target.
+    let given = limits::of_flags(flags)?;
+    let whole = Limits { time: given.time, ..Limits::NONE };
+    let _running = given.time.map(|_| budget::begin(whole, None, Some(Arc::new(Process::default()))));
     let ignored = ignored(flags)?;
     let deny = match flags.text(&flag::DENY) {
         "" => false,

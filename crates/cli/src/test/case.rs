@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use ytterby::{Failure, OutputCheck, OutputFile, Rendered};
+use ytterby::{Failure, Options, OutputCheck, OutputFile, Rendered, budget};
 use ytterby_diag::{Diagnostic, Id, PlaceNames, Sources, Step};
 use ytterby_project::{ExpectedFailure, Placed, PlacedData, Target, Test, join};
 
@@ -59,7 +59,8 @@ pub fn run(
         (Err(failure), Some(expected)) => other_failure(expected, failure, &outcome.sources),
         (Err(failure), None) => failure.diagnostics().into_iter().map(TestFailure::from).collect(),
         (Ok(rendered), None) => {
-            let mut found = compared(test, &documents.take());
+            let options = engine.options(&job);
+            let mut found = compared(test, &documents.take(), &options);
             if let Some(name) = &test.snapshot {
                 let place = join(directory, SNAPSHOTS);
                 match (snapshot_problem(name, &join(&place, &name.value), rendered), update) {
@@ -85,6 +86,9 @@ pub fn run(
     let mut problems = problems;
     if let (Some(count), true) = (&test.generate, problems.is_empty()) {
         problems.extend(generated(engine, renderers, &job, count));
+    }
+    for problem in &mut problems {
+        problem.diff = expect::cut_diff(&problem.diff);
     }
     let broken = outcome.result.as_ref().err().map(|failure| rules_of(failure, &outcome.sources)).unwrap_or_default();
     let verdict = if problems.is_empty() { TestResult::Passed } else { TestResult::Failed(problems) };
@@ -142,9 +146,18 @@ fn rules_of(failure: &Failure, sources: &Sources) -> Vec<(String, String)> {
     failure.diagnostics().iter().filter_map(rule).collect()
 }
 
-fn compared(test: &Test, documents: &[PlacedData]) -> Vec<TestFailure> {
-    let documents: Vec<&PlacedData> = documents.iter().filter(|document| !expect::is_null(document)).collect();
-    test.expect.iter().flat_map(|expectation| expect::check(expectation, &documents)).collect()
+/// Compares documents with all expectations, within the limits of the test.
+fn compared(test: &Test, documents: &[PlacedData], options: &Options) -> Vec<TestFailure> {
+    let _running = budget::begin(options.limits, None, options.meter.clone());
+    let compare = || {
+        let mut index = expect::DocumentIndex::new(documents);
+        test.expect.iter().flat_map(|expectation| expect::check(expectation, &mut index)).collect()
+    };
+    budget::catch(compare).unwrap_or_else(|exceeded| {
+        let mut failure = Failure::from(exceeded);
+        failure.explain_limits(None);
+        failure.diagnostics().into_iter().map(TestFailure::from).collect()
+    })
 }
 
 /// The problem with a snapshot, if any.

@@ -3,18 +3,94 @@
 //! An expectation selects documents by some of their fields, and then requires a count, values at
 //! paths, or their absence. Each difference is one failure with its position in the test file.
 
-use similar::TextDiff;
-use ytterby_diag::{Id, Label, Part, Path, Role, Step};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use ytterby_diag::{Id, Label, Part, Path, Role, Step, unified_hunks};
 use ytterby_project::{Data, DataScalar, Expectation, Expected, Placed, PlacedData};
+use ytterby_text::budget;
 use ytterby_text::gojson::{self, Html};
 
 use super::{TestFailure, remedy};
 use crate::build::counted;
 
+/// Longer values are cut in messages.
+const MAX_INLINE: usize = 1_000;
+
+/// The length of a line of a difference.
+const MAX_LINE: usize = 4 << 10;
+
+/// The length of a difference.
+const MAX_DIFF: usize = 64 << 10;
+
+/// The documents of a test, which many expectations select by their values.
+pub struct DocumentIndex<'a> {
+    documents: Vec<&'a PlacedData>,
+    /// The documents with a scalar at a path, by that scalar.
+    by_value: HashMap<String, HashMap<String, Vec<usize>>>,
+    numbers: HashMap<*const PlacedData, usize>,
+}
+
+impl<'a> DocumentIndex<'a> {
+    /// Indexes documents other than null.
+    pub fn new(documents: &'a [PlacedData]) -> DocumentIndex<'a> {
+        let documents: Vec<&PlacedData> = documents.iter().filter(|document| !is_null(document)).collect();
+        let numbers = documents.iter().enumerate().map(|(at, document)| (std::ptr::from_ref(*document), at)).collect();
+        DocumentIndex { documents, by_value: HashMap::new(), numbers }
+    }
+
+    /// The documents that an expectation means.
+    fn meant(&mut self, expectation: &Expectation) -> Vec<&'a PlacedData> {
+        let mut fewest: Option<&[usize]> = None;
+        let keys: Vec<(String, String)> = expectation.document.iter().filter_map(index_key).collect();
+        for ((path, _), wanted) in keys.iter().zip(expectation.document.iter().filter(|one| index_key(one).is_some())) {
+            if !self.by_value.contains_key(path) {
+                let values = values_at(&self.documents, wanted.path.steps());
+                self.by_value.insert(path.clone(), values);
+            }
+        }
+        for (path, value) in &keys {
+            let found = self.by_value.get(path).and_then(|values| values.get(value)).map_or(&[][..], Vec::as_slice);
+            if fewest.is_none_or(|known| found.len() < known.len()) {
+                fewest = Some(found);
+            }
+        }
+        let is_meant = |document: &&PlacedData| expectation.document.iter().all(|wanted| has(document, wanted));
+        match fewest {
+            Some(few) => few.iter().map(|at| self.documents[*at]).filter(is_meant).collect(),
+            None => self.documents.iter().copied().filter(is_meant).collect(),
+        }
+    }
+}
+
+/// The numbers of documents by the scalar at a path.
+fn values_at(documents: &[&PlacedData], steps: &[Step]) -> HashMap<String, Vec<usize>> {
+    let mut values: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, document) in documents.iter().enumerate() {
+        if let Some(value) = lookup(document, steps).and_then(value_key) {
+            values.entry(value).or_default().push(at);
+        }
+    }
+    values
+}
+
+/// A path, and the key of the scalar that is wanted there.
+fn index_key(wanted: &Expected) -> Option<(String, String)> {
+    Some((format!("{:?}", wanted.path.steps()), value_key(&wanted.value)?))
+}
+
+/// A text that is equal for equal scalars. Numbers with fractions have none.
+fn value_key(value: &PlacedData) -> Option<String> {
+    match &value.value {
+        Data::Scalar(DataScalar::Float(_)) | Data::List(_) | Data::Map(_) => None,
+        Data::Scalar(scalar) => Some(format!("{scalar:?}")),
+    }
+}
+
 /// The differences between the documents and the expectation.
-pub fn check(expectation: &Expectation, documents: &[&PlacedData]) -> Vec<TestFailure> {
-    let is_meant = |document: &&&PlacedData| expectation.document.iter().all(|wanted| has(document, wanted));
-    let meant: Vec<&PlacedData> = documents.iter().filter(is_meant).copied().collect();
+pub fn check(expectation: &Expectation, index: &mut DocumentIndex<'_>) -> Vec<TestFailure> {
+    let meant = index.meant(expectation);
+    let documents = &*index;
     let looks_into =
         !(expectation.equals.is_empty() && expectation.contains.is_empty() && expectation.absent.is_empty());
     let count = expectation.count.as_ref().map(|count| count.value);
@@ -48,7 +124,7 @@ fn other_count(
     expectation: &Expectation,
     wanted: u64,
     meant: &[&PlacedData],
-    documents: &[&PlacedData],
+    index: &DocumentIndex<'_>,
 ) -> TestFailure {
     const MAX: usize = 12;
     let selector: Vec<String> =
@@ -63,12 +139,12 @@ fn other_count(
         Some(count) => Placed::new((), count.pos),
         None => Placed::new((), expectation.document.first().map_or(expectation.pos, |wanted| wanted.value.pos)),
     };
-    let shown = if meant.is_empty() { documents } else { meant };
-    let mut names: Vec<String> = shown.iter().take(MAX).map(|document| name_of(document, documents)).collect();
+    let shown = if meant.is_empty() { &index.documents[..] } else { meant };
+    let mut names: Vec<String> = shown.iter().take(MAX).map(|document| name_of(document, index)).collect();
     if shown.len() > MAX {
         names.push(format!("and {} more", shown.len() - MAX));
     }
-    let help = remedy::of_count(expectation, meant.len(), documents);
+    let help = remedy::of_count(expectation, meant.len(), &index.documents);
     let diagnostic = place.problem(Id::TEST_COUNT, message, help);
     match names.is_empty() {
         true => diagnostic.note("there are no documents").into(),
@@ -169,6 +245,7 @@ fn list_hint(list: &str, count: usize, step: Option<&Step>) -> String {
 /// The node that a path leads to. A key that contains dots may be written without quotes.
 pub fn lookup<'a>(node: &'a PlacedData, steps: &[Step]) -> Option<&'a PlacedData> {
     let Some((first, rest)) = steps.split_first() else { return Some(node) };
+    charge(node, 1);
     match (first, &node.value) {
         (Step::Index(index), Data::List(items)) => lookup(items.get(*index)?, rest),
         (Step::Key(key), Data::Map(items)) => {
@@ -190,6 +267,7 @@ pub fn lookup<'a>(node: &'a PlacedData, steps: &[Step]) -> Option<&'a PlacedData
 
 /// Whether nodes are the same. The order of keys does not count.
 pub fn equal(a: &PlacedData, b: &PlacedData) -> bool {
+    charge(a, length(b));
     match (&a.value, &b.value) {
         (Data::Scalar(a), Data::Scalar(b)) => same(a, b),
         (Data::List(a), Data::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
@@ -203,6 +281,7 @@ pub fn equal(a: &PlacedData, b: &PlacedData) -> bool {
 
 /// Whether a node has everything that another one has: keys of maps, items of lists in any order, equal leaves.
 pub fn contains(node: &PlacedData, wanted: &PlacedData) -> bool {
+    charge(node, length(wanted));
     match (&node.value, &wanted.value) {
         (Data::Map(items), Data::Map(wanted)) => wanted
             .iter()
@@ -211,6 +290,20 @@ pub fn contains(node: &PlacedData, wanted: &PlacedData) -> bool {
             wanted.iter().all(|wanted| items.iter().any(|item| contains(item, wanted)))
         }
         _ => equal(node, wanted),
+    }
+}
+
+/// Charges a comparison of every item with `others` others.
+fn charge(node: &PlacedData, others: usize) {
+    budget::or_unwind(budget::work(1 + length(node).saturating_mul(others) / 8));
+}
+
+fn length(node: &PlacedData) -> usize {
+    match &node.value {
+        Data::Scalar(DataScalar::Text(text)) => text.len() / 32,
+        Data::Scalar(_) => 0,
+        Data::List(items) => items.len(),
+        Data::Map(items) => items.len(),
     }
 }
 
@@ -226,11 +319,11 @@ pub fn is_collection(value: &PlacedData) -> bool {
 }
 
 /// `Deployment/web`, or the number of the document.
-fn name_of(document: &PlacedData, documents: &[&PlacedData]) -> String {
+fn name_of(document: &PlacedData, index: &DocumentIndex<'_>) -> String {
     let text = |steps: &[&str]| {
         let steps: Vec<Step> = steps.iter().map(|key| Step::Key((*key).to_owned())).collect();
         match lookup(document, &steps).map(|node| &node.value) {
-            Some(Data::Scalar(DataScalar::Text(text))) => Some(text.clone()),
+            Some(Data::Scalar(DataScalar::Text(text))) => Some(cut(text.clone(), MAX_INLINE)),
             _ => None,
         }
     };
@@ -238,7 +331,7 @@ fn name_of(document: &PlacedData, documents: &[&PlacedData]) -> String {
         (Some(kind), Some(name)) => format!("{kind}/{name}"),
         (Some(kind), None) => kind,
         _ => {
-            let number = documents.iter().position(|other| std::ptr::eq(*other, document)).unwrap_or_default();
+            let number = index.numbers.get(&std::ptr::from_ref(document)).copied().unwrap_or_default();
             format!("document {}", number + 1)
         }
     }
@@ -249,14 +342,47 @@ fn typed(value: &PlacedData) -> String {
     format!("{} ({})", inline(value), value.value.kind())
 }
 
-/// A value in one line, as JSON.
+/// A value in one line, as JSON; long ones are cut.
 pub fn inline(value: &PlacedData) -> String {
+    cut(whole(value), MAX_INLINE)
+}
+
+/// At most so many bytes of a text.
+pub fn cut(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// A difference without its longest lines, and without the last ones of many.
+pub fn cut_diff(diff: &str) -> String {
+    let mut out = String::new();
+    let mut lines = diff.lines();
+    while let Some(line) = lines.next() {
+        if out.len() + line.len().min(MAX_LINE) > MAX_DIFF {
+            let _ = writeln!(out, "… {} more lines", 1 + lines.count());
+            break;
+        }
+        match line.len() > MAX_LINE {
+            true => out.push_str(&cut(line.to_owned(), MAX_LINE)),
+            false => out.push_str(line),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn whole(value: &PlacedData) -> String {
+    budget::or_unwind(budget::work(1 + length(value)));
     match &value.value {
         Data::Scalar(DataScalar::Text(text)) => quoted(text),
         Data::Scalar(scalar) => scalar_text(scalar),
-        Data::List(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Data::List(items) => format!("[{}]", items.iter().map(whole).collect::<Vec<_>>().join(", ")),
         Data::Map(items) => {
-            let items = items.iter().map(|(key, value)| format!("{}: {}", scalar_text(key), inline(value)));
+            let items = items.iter().map(|(key, value)| format!("{}: {}", scalar_text(key), whole(value)));
             format!("{{{}}}", items.collect::<Vec<_>>().join(", "))
         }
     }
@@ -282,8 +408,7 @@ pub fn scalar_text(scalar: &DataScalar) -> String {
 /// A line diff of two values.
 fn diff(wanted: &PlacedData, found: &PlacedData) -> String {
     let (old, new) = (block(wanted), block(found));
-    let diff = TextDiff::from_lines(&old, &new);
-    format!("--- expected\n+++ found\n{}", diff.unified_diff().context_radius(3))
+    format!("--- expected\n+++ found\n{}", unified_hunks(&old, &new))
 }
 
 /// A value as indented lines.
@@ -305,7 +430,7 @@ fn write_block(out: &mut String, value: &PlacedData, indent: &str) {
                 write_item(out, indent, &format!("{}:", scalar_text(key)), item);
             }
         }
-        _ => out.push_str(&format!("{indent}{}\n", inline(value))),
+        _ => out.push_str(&format!("{indent}{}\n", whole(value))),
     }
 }
 
@@ -313,7 +438,7 @@ fn write_item(out: &mut String, indent: &str, head: &str, item: &PlacedData) {
     match &item.value {
         Data::List(items) if items.is_empty() => out.push_str(&format!("{indent}{head} []\n")),
         Data::Map(items) if items.is_empty() => out.push_str(&format!("{indent}{head} {{}}\n")),
-        Data::Scalar(_) => out.push_str(&format!("{indent}{head} {}\n", inline(item))),
+        Data::Scalar(_) => out.push_str(&format!("{indent}{head} {}\n", whole(item))),
         _ => {
             out.push_str(&format!("{indent}{head}\n"));
             write_block(out, item, &format!("{indent}  "));

@@ -110,17 +110,17 @@ enum Compare {
 fn first_difference(found: &PlacedData, wanted: &PlacedData, path: &Path, compare: Compare) -> Option<String> {
     match (&found.value, &wanted.value) {
         (Data::Map(found), Data::Map(wanted)) => {
-            let find = |key: &DataScalar, items: &[(DataScalar, PlacedData)]| {
-                items.iter().find(|(other, _)| other == key).map(|(_, value)| value.clone())
-            };
+            fn find<'a>(key: &DataScalar, items: &'a [(DataScalar, PlacedData)]) -> Option<&'a PlacedData> {
+                items.iter().find(|(other, _)| other == key).map(|(_, value)| value)
+            }
             for (key, value) in wanted {
                 let below = path.key(scalar_text(key));
                 match find(key, found) {
                     None => return Some(format!("{below} does not exist")),
-                    Some(found) if is_different(&found, value, compare) => {
+                    Some(found) if is_different(found, value, compare) => {
                         return Some(
-                            first_difference(&found, value, &below, compare)
-                                .unwrap_or_else(|| format!("{below} is {}, not {}", inline(&found), inline(value))),
+                            first_difference(found, value, &below, compare)
+                                .unwrap_or_else(|| format!("{below} is {}, not {}", inline(found), inline(value))),
                         );
                     }
                     Some(_) => {}

@@ -332,3 +332,70 @@ fn limits_in_functions_have_a_line() {
         assert!(stderr.contains("t.yml:4"), "{code}: {stderr}");
     }
 }
+
+/// `check` has one clock for all of its runs: a given limit is for the whole command.
+#[test]
+fn time_of_checks_is_limited() {
+    let scratch = Scratch::with(&[("t.yml", ENDLESS), ("schema.yml", "#@data/values-schema\n---\na: 1\n")]);
+    let (exit, stdout, _) = scratch.run(&["check", "-f", ".", "--limit-time", "300ms"]);
+    assert!(exit == 1 && stdout.contains("time limit exceeded (--limit-time 300ms)"), "{stdout}");
+    assert_eq!(stdout.matches("time limit exceeded").count(), 1, "{stdout}");
+}
+
+/// Each mount looks up its volume by name.
+#[test]
+fn pods_with_many_volumes_are_checked() {
+    let pod = |offset: usize| {
+        let mounts: String =
+            (0..40_000).map(|at| format!("    - {{name: v{}, mountPath: /a{at}}}\n", at + offset)).collect();
+        let volumes: String = (0..40_000).map(|at| format!("  - {{name: v{at}, emptyDir: {{}}}}\n")).collect();
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers:\n  - name: c\n    image: i\n    volumeMounts:\n{mounts}  volumes:\n{volumes}"
+        )
+    };
+    let (good, bad) = (pod(0), pod(39_000));
+    let scratch = Scratch::with(&[("good.yml", good.as_str()), ("bad.yml", bad.as_str())]);
+    let (exit, _, stderr) = scratch.run(&["kubernetes", "validate", "good.yml", "--limit-time", "10s"]);
+    assert_eq!(exit, 0, "{stderr}");
+    let (exit, _, stderr) = scratch.run(&["kubernetes", "validate", "bad.yml", "--limit-time", "10s"]);
+    assert!(exit == 1 && !stderr.contains("limit exceeded"), "{}", &stderr[..stderr.len().min(1000)]);
+}
+
+/// Texts that have no line in common are replaced as a whole, and failed tests show the beginning of long values.
+#[test]
+fn differences_are_bounded() {
+    let text: String = (0..12_000).map(|number| format!("k{number}:   1\n")).collect();
+    let old: String = (0..12_000).map(|number| format!("z{number}: 1\n")).collect();
+    let project = "files: [t.yml]\ntests: [a_test.yml]\ntargets: {t: {output: o}}\n";
+    let wanted = format!(
+        "tests:\n- name: one\n  target: t\n  expect:\n  - equals: {{k0: {0}}}\n  - contains: {{k1: {0}}}\n  - equals: {{k2: [{0}]}}\n",
+        "x".repeat(1_000_000)
+    );
+    let files = [("t.yml", text.as_str()), ("o/t.yml", &old), ("ytterby.yml", project), ("a_test.yml", &wanted)];
+    let scratch = Scratch::with(&files);
+    for args in [&["fmt", "--diff", "t.yml"][..], &["build", "--diff"]] {
+        let (_, stdout, stderr) = scratch.run(args);
+        assert!(stdout.contains("@@ -1,12000 +1,12000 @@\n-"), "{args:?}: {stderr}");
+    }
+    let (exit, stdout, stderr) = scratch.run(&["test"]);
+    assert_eq!(exit, 1, "{stderr}");
+    assert!(stdout.len() + stderr.len() < 200_000, "{} bytes", stdout.len() + stderr.len());
+}
+
+/// Expectations find their documents by the values that they name.
+#[test]
+fn many_expectations_of_many_documents() {
+    let documents: String = (0..10_000).map(|number| format!("---\nkind: K\na: {number}\n")).collect();
+    let expectations: String = (0..10_000)
+        .map(|number| format!("  - {{document: {{kind: K, a: {number}}}, equals: {{kind: K}}}}\n"))
+        .collect();
+    let tests = format!("tests:\n- name: one\n  target: t\n  expect:\n{expectations}");
+    let project = "files: [t.yml]\ntests: [a_test.yml]\ntargets: {t: {output: o}}\n";
+    let files = [("t.yml", documents.as_str()), ("ytterby.yml", project), ("a_test.yml", &tests)];
+    let scratch = Scratch::with(&files);
+    let (exit, stdout, stderr) = scratch.run(&["test", "--limit-time", "10s"]);
+    assert_eq!(exit, 0, "{} {stderr}", &stdout[..stdout.len().min(1000)]);
+    scratch.write("a_test.yml", &tests.replace("a: 9999", "a: z"));
+    let (exit, stdout, _) = scratch.run(&["test", "--limit-time", "10s"]);
+    assert!(exit == 1 && stdout.contains("found 0"), "{}", &stdout[..stdout.len().min(1000)]);
+}

@@ -20,7 +20,7 @@ thread_local! {
     static ACCOUNT: RefCell<Option<Account>> = const { RefCell::new(None) };
 }
 
-/// Number of open budgets in this process.
+/// Number of threads with an open budget in this process.
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 
 /// Units of work between two checks: 0.1 ms, or 10 ms where a unit is slow.
@@ -59,9 +59,22 @@ struct Account {
     /// Time since the last noted code position, in the unit of `hot`.
     pending: u64,
     exceeded: Option<Exceeded>,
+    /// The end of the enclosing run.
+    around: Option<Deadline>,
 }
 
-/// A run with a budget. Dropping it ends the budget and restores that of the enclosing run, if any.
+/// When the time of a run is used up; the runs inside it end with it.
+#[derive(Clone)]
+struct Deadline {
+    meter: Arc<dyn Meter>,
+    at: Duration,
+    limit: Duration,
+    /// Whether input of inner runs postpones it, because the limit is the default.
+    grows: bool,
+}
+
+/// A run with a budget. Dropping it ends the budget and restores that of the enclosing run, if any. A run inside another
+/// one ends when the time of that is used up.
 pub struct BudgetGuard {
     around: Option<Box<(Option<Account>, u64, u64)>>,
 }
@@ -70,6 +83,7 @@ pub struct BudgetGuard {
 #[must_use]
 pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<Arc<dyn Meter>>) -> BudgetGuard {
     let started = meter.as_ref().and_then(|meter| meter.time()).unwrap_or_default();
+    let around = ACCOUNT.with_borrow(|account| account.as_ref().and_then(Account::deadline));
     let mut account = Account {
         limits,
         cancellation,
@@ -85,20 +99,25 @@ pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<A
         hot: HashMap::new(),
         pending: 0,
         exceeded: None,
+        around,
     };
     // The first check is early enough for small limits, and small runs never reach it.
     let room = account.limits.memory_with(0).min(BYTES_PER_LOOK / 4);
     account.room = room;
-    ACTIVE.fetch_add(1, Ordering::Relaxed);
     let around = (ACCOUNT.replace(Some(account)), ROOM.replace(room), FUEL.replace(UNITS_PER_LOOK));
+    if around.0.is_none() {
+        ACTIVE.fetch_add(1, Ordering::Relaxed);
+    }
     BudgetGuard { around: Some(Box::new(around)) }
 }
 
 impl Drop for BudgetGuard {
     fn drop(&mut self) {
         if let Some(around) = self.around.take() {
-            ACTIVE.fetch_sub(1, Ordering::Relaxed);
             let (account, room, fuel) = *around;
+            if account.is_none() {
+                ACTIVE.fetch_sub(1, Ordering::Relaxed);
+            }
             ACCOUNT.set(account);
             ROOM.set(room);
             FUEL.set(fuel);
@@ -167,6 +186,9 @@ impl Account {
         if now.is_some_and(|now| now.saturating_sub(self.started) >= limit) {
             return Err(self.exceed(Exceeded::Time(limit)));
         }
+        if let Some(limit) = self.around.as_ref().and_then(|around| around.reached(self.input)) {
+            return Err(self.exceed(Exceeded::Time(limit)));
+        }
         FUEL.set(UNITS_PER_LOOK);
         match now.filter(|now| now.saturating_sub(self.measured) >= TIME_PER_MEASUREMENT) {
             Some(now) => {
@@ -175,6 +197,33 @@ impl Account {
             }
             None => Ok(()),
         }
+    }
+}
+
+impl Account {
+    /// When this run ends, or the one around it if that is earlier.
+    fn deadline(&self) -> Option<Deadline> {
+        let limit = self.limits.time_with(self.input);
+        let own = self.meter.as_ref().zip(self.started.checked_add(limit)).map(|(meter, at)| Deadline {
+            meter: meter.clone(),
+            at,
+            limit,
+            grows: self.limits.time.is_none(),
+        });
+        own.into_iter().chain(self.around.clone()).min_by_key(Deadline::left)
+    }
+}
+
+impl Deadline {
+    fn left(&self) -> Duration {
+        self.at.saturating_sub(self.meter.time().unwrap_or_default())
+    }
+
+    /// The limit that an inner run reached that read `input` bytes.
+    fn reached(&self, input: u64) -> Option<Duration> {
+        let more = if self.grows { Duration::from_micros(input) } else { Duration::ZERO };
+        let is_over = self.meter.time().is_some_and(|now| now >= self.at.saturating_add(more));
+        is_over.then(|| self.limit + more)
     }
 }
 

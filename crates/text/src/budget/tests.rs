@@ -173,3 +173,28 @@ fn limits_as_people_write_them() {
         assert_eq!(shown_size(parse_size(size).expect("a size")), size);
     }
 }
+
+/// A run inside another one ends with it, and says which limit that was.
+#[test]
+fn inner_runs_end_with_the_outer_one() {
+    let limits = |millis| Limits { time: Some(Duration::from_millis(millis)), ..Limits::default() };
+    let host = Arc::new(Numbers::default());
+    let outer = begin(limits(100), None, Some(host.clone()));
+    let mut end = Ok(());
+    for _ in 0..100 {
+        let _inner = begin(limits(90), None, Some(host.clone()));
+        end = (0..5).try_for_each(|_| work(1 << 16));
+        if end.is_err() {
+            break;
+        }
+    }
+    assert_eq!(end, Err(Exceeded::Time(Duration::from_millis(100))));
+    assert_eq!(work(1 << 16), Err(Exceeded::Time(Duration::from_millis(100))));
+    drop(outer);
+    // An inner limit that is reached earlier ends only the inner run.
+    let _outer = begin(limits(1000), None, Some(host.clone()));
+    let inner = begin(limits(10), None, Some(host));
+    assert_eq!((0..50).try_for_each(|_| work(1 << 16)), Err(Exceeded::Time(Duration::from_millis(10))));
+    drop(inner);
+    assert_eq!(work(1 << 16), Ok(()));
+}

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use ytterby_diag::Id;
+use ytterby_text::budget;
 
-use super::volumes::{Volume, has_dots, relative};
+use super::volumes::{Volumes, has_dots, relative};
 use super::{Owner, handlers, security};
 use crate::builtin::{Cx, each, ip_form, resources, with};
 use crate::document::Node;
@@ -21,7 +22,7 @@ enum ContainerRole {
 /// State that all containers of a pod share.
 struct Shared<'a> {
     owner: Owner,
-    volumes: &'a [Volume],
+    volumes: &'a Volumes,
     on_host: bool,
     /// The grace period of the pod, in seconds.
     grace: i64,
@@ -30,7 +31,7 @@ struct Shared<'a> {
 }
 
 /// Checks all containers of a pod.
-pub(super) fn containers(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, volumes: &[Volume], owner: Owner) {
+pub(super) fn containers(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, volumes: &Volumes, owner: Owner) {
     let is_empty = pod.given("containers").is_none_or(|list| list.items().is_empty());
     if is_empty {
         match pod.given("containers") {
@@ -322,7 +323,7 @@ pub(super) fn field_ref(cx: &mut Cx<'_>, field: &Node, at: &At<'_>, known: &[&st
     });
 }
 
-fn mounts(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, volumes: &[Volume]) {
+fn mounts(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, volumes: &Volumes) {
     let mut paths = HashSet::new();
     each(container, at, "volumeMounts", |mount, at| {
         cx.filled(mount, at, "name");
@@ -358,17 +359,18 @@ fn mounts(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, volumes: &[Volume]) {
     });
 }
 
-fn named_volume(cx: &mut Cx<'_>, node: &Node, at: &At<'_>, volumes: &[Volume]) {
-    let is_known = |name: &str| volumes.iter().any(|volume| volume.name == name);
-    if node.as_str().is_some_and(|name| !name.is_empty() && !is_known(name)) {
-        let names: Vec<&str> = volumes.iter().map(|volume| &*volume.name).collect();
+fn named_volume(cx: &mut Cx<'_>, node: &Node, at: &At<'_>, volumes: &Volumes) {
+    if node.as_str().is_some_and(|name| !name.is_empty() && !volumes.is_block.contains_key(name)) {
+        budget::or_unwind(budget::work(volumes.names.len()));
+        let names: Vec<&str> = volumes.names.iter().map(String::as_str).collect();
         cx.not_found(at, node, "the pod has no volume of this name", &names);
     }
 }
 
-fn devices(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, volumes: &[Volume]) {
+fn devices(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, volumes: &Volumes) {
     let mounts = container.given("volumeMounts").map(Node::items).unwrap_or_default();
-    let is_mounted = |key: &str, text: &str| mounts.iter().any(|mount| mount.text(key) == Some(text));
+    let mounted = |key: &str| mounts.iter().filter_map(|mount| mount.text(key)).collect::<HashSet<&str>>();
+    let (names, places) = (mounted("name"), mounted("mountPath"));
     let (mut paths, mut seen) = (HashSet::new(), HashSet::new());
     each(container, at, "volumeDevices", |device, at| {
         cx.filled(device, at, "name");
@@ -376,11 +378,11 @@ fn devices(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, volumes: &[Volume]) {
         with(device, at, "name", |node, at| {
             named_volume(cx, node, at, volumes);
             let name = node.as_str().unwrap_or_default();
-            if volumes.iter().any(|volume| volume.name == name && !volume.is_block) {
+            if volumes.is_block.get(name) == Some(&false) {
                 cx.invalid(at, node, "only claims can be used as devices");
             } else if !seen.insert(name.to_owned()) {
                 cx.invalid(at, node, "another device of the container is of the same volume");
-            } else if is_mounted("name", name) {
+            } else if names.contains(name) {
                 cx.invalid(at, node, "a volume cannot be both a device and a mount");
             }
         });
@@ -388,7 +390,7 @@ fn devices(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, volumes: &[Volume]) {
             let path = node.as_str().unwrap_or_default();
             if has_dots(node) {
                 cx.invalid(at, node, "must not contain '..'");
-            } else if !path.is_empty() && (!paths.insert(path.to_owned()) || is_mounted("mountPath", path)) {
+            } else if !path.is_empty() && (!paths.insert(path.to_owned()) || places.contains(path)) {
                 cx.invalid(at, node, "another device or mount of the container has the same path");
             }
         });

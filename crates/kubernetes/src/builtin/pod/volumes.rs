@@ -1,6 +1,6 @@
 //! Volumes of pods, and the sources that persistent volumes share with them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Owner;
 use super::containers::{field_ref, resource_ref};
@@ -9,23 +9,28 @@ use crate::document::{MapEntry, Node};
 use crate::names::{self, NameProblem};
 use crate::report::At;
 
-/// A volume that containers can mount.
-pub(super) struct Volume {
-    pub name: String,
-    /// Whether it can be used as a block device.
-    pub is_block: bool,
+/// The volumes that containers can mount.
+#[derive(Default)]
+pub(super) struct Volumes {
+    /// Whether each can be used as a block device, by name.
+    pub is_block: HashMap<String, bool>,
+    /// The first names, to compare misspelt ones with.
+    pub names: Vec<String>,
 }
 
+/// Maximum names compared with one misspelt name.
+const COMPARED: usize = 500;
+
 /// Checks volumes; returns those that can be mounted.
-pub(super) fn volumes(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, owner: Owner) -> Vec<Volume> {
-    let mut known: Vec<Volume> = Vec::new();
+pub(super) fn volumes(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, owner: Owner) -> Volumes {
+    let mut known = Volumes::default();
     each(pod, at, "volumes", |volume, at| {
         let name = cx.text(volume, at, "name").map(str::to_owned);
         cx.form(volume, at, "name", names::dns_label);
         let sources: Vec<&MapEntry> =
             volume.entries().iter().filter(|entry| *entry.key != *"name" && !entry.node.is_null()).collect();
         if let Some(name) = name {
-            if known.iter().any(|other| other.name == name) {
+            if known.is_block.contains_key(&name) {
                 let node = volume.get("name").expect("it has a name");
                 cx.duplicate(&at.key("name", node), node);
             } else {
@@ -34,7 +39,10 @@ pub(super) fn volumes(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, owner: Owner) ->
                     [source] => ["persistentVolumeClaim", "ephemeral"].contains(&&*source.key),
                     _ => !volume.pos.is_known(),
                 };
-                known.push(Volume { name, is_block });
+                if known.names.len() < COMPARED {
+                    known.names.push(name.clone());
+                }
+                known.is_block.insert(name, is_block);
             }
         }
         if let [_, second, ..] = sources[..] {
