@@ -5,7 +5,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,6 +60,32 @@ pub(crate) struct Run {
 struct Warnings {
     seen: HashSet<(Pos, Id, String)>,
     list: Vec<Diagnostic>,
+}
+
+/// Further warnings of the same kind are only counted.
+const LISTED: usize = 1_000;
+
+/// The first warnings of each kind, and how many more there are.
+fn listed(all: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut counts: BTreeMap<&'static str, (usize, Option<Diagnostic>)> = BTreeMap::new();
+    let mut list = Vec::with_capacity(all.len().min(LISTED));
+    for warning in all {
+        let (count, more) = counts.entry(warning.id.name()).or_default();
+        *count += 1;
+        if *count <= LISTED {
+            list.push(warning);
+        } else {
+            more.get_or_insert(warning);
+        }
+    }
+    for (count, more) in counts.into_values() {
+        let Some(more) = more else { continue };
+        let text = format!("{} more warnings of this kind, of which this is the first", count - LISTED);
+        let mut counted = Diagnostic::warning(more.id, text);
+        counted.labels = more.labels;
+        list.push(if more.beyond_text { counted.beyond_text() } else { counted });
+    }
+    list
 }
 
 impl Run {
@@ -198,8 +224,9 @@ impl Run {
             (pos.file, pos.offset)
         });
         let is_strict = self.options.strict_annotations;
-        let (mut refused, mut warnings): (Vec<Diagnostic>, Vec<Diagnostic>) =
+        let (mut refused, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) =
             warnings.into_iter().partition(|warning| is_strict && warning.id.kind() == DiagnosticKind::Annotation);
+        let mut warnings = listed(warnings);
         refused.iter_mut().for_each(|warning| warning.severity = Severity::Error);
         let outcome = match (result, refused.is_empty()) {
             (result, true) => result,

@@ -7,13 +7,13 @@ mod targets;
 
 use std::sync::Arc;
 
-use ytterby::budget;
 use ytterby::{Failure, Limits};
 use ytterby_check::{Cache, Depth};
 use ytterby_diag::render::{Rendering, Report, render as report_text};
 use ytterby_diag::{
     Cause, Diagnostic, Fix, Id, PlaceNames, Safety, Severity, Sources, Text, apply_fixes, diff_of_fixes,
 };
+use ytterby_text::budget;
 use ytterby_text::spelling;
 
 use crate::commands::flag;

@@ -3,9 +3,10 @@
 use std::fs;
 use std::sync::Arc;
 
-use ytterby::{Failure, Options, OutputCheck, OutputFile, Rendered, budget};
+use ytterby::{Failure, Options, OutputCheck, OutputFile, Rendered};
 use ytterby_diag::{Diagnostic, Id, PlaceNames, Sources, Step};
 use ytterby_project::{ExpectedFailure, Placed, PlacedData, Target, Test, join};
+use ytterby_text::budget;
 
 use super::{TestFailure, TestResult, Tested, expect, find, remedy};
 use crate::build::unified;
