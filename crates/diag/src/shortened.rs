@@ -93,7 +93,7 @@ mod tests {
 
     fn violations(count: usize) -> Cause {
         let violation = Violation {
-            id: Id::find("rule/min").expect("the rule has an id"),
+            id: Id::RULE_MIN,
             must_be: Text::new("a value >= 2"),
             found: Text::new("value < 2"),
             message: None,
@@ -113,30 +113,27 @@ mod tests {
         Cause::Violations(vec![block; count])
     }
 
-    #[test]
-    fn a_list_is_kept_or_cut_and_counted() {
-        assert_eq!(Failure::of(violations(MAX_PARTS)).diagnostics().len(), MAX_PARTS);
-        let cut = Failure::of(violations(MAX_PARTS + 7)).diagnostics();
-        assert_eq!(cut.len(), MAX_PARTS + 1);
-        let last = cut.last().expect("there are some").message.plain().into_owned();
-        assert_eq!(last, "7 more values break rules, of which this is the first");
+    /// The last of so many diagnostics.
+    fn last_of(cause: Cause, count: usize) -> String {
+        let diagnostics = Failure::of(cause).diagnostics();
+        assert_eq!(diagnostics.len(), count);
+        diagnostics.last().expect("there are some").message.plain().into_owned()
     }
 
     #[test]
-    fn a_series_is_cut_and_counted() {
-        let id = Id::find("rule/min").expect("the rule has an id");
-        let failures = vec![Failure::new(id, "wrong"); MAX_PARTS + 7];
-        let cut = Failure::of(Cause::Series(failures)).diagnostics();
-        assert_eq!(cut.len(), MAX_PARTS + 1);
-        let last = cut.last().expect("there are some").message.plain().into_owned();
-        assert_eq!(last, "7 more errors, of which this is the first");
-    }
-
-    #[test]
-    fn refused_annotations_are_cut_and_counted() {
-        let id = Id::find("annotation/duplicate").expect("annotations have an id");
-        let refused = vec![Diagnostic::error(id, "wrong"); MAX_PARTS + 7];
-        let cut = Failure::of(Cause::StrictAnnotations(refused, None)).diagnostics();
-        assert_eq!(cut.len(), MAX_PARTS + 1);
+    fn the_rest_of_a_long_list_is_counted() {
+        let series = |count: usize| Cause::Series(vec![Failure::new(Id::RULE_MIN, "wrong"); count]);
+        let refused = |count: usize| {
+            Cause::StrictAnnotations(vec![Diagnostic::error(Id::ANNOTATION_DUPLICATE, "wrong"); count], None)
+        };
+        let lists: [(&dyn Fn(usize) -> Cause, &str); 3] = [
+            (&violations, "7 more values break rules, of which this is the first"),
+            (&series, "7 more errors, of which this is the first"),
+            (&refused, "7 more annotations, of which this is the first"),
+        ];
+        for (of, rest) in lists {
+            assert_ne!(last_of(of(MAX_PARTS), MAX_PARTS), rest);
+            assert_eq!(last_of(of(MAX_PARTS + 7), MAX_PARTS + 1), rest);
+        }
     }
 }

@@ -9,7 +9,7 @@ use ytterby_text::budget;
 /// the budget ends, the walk is unwound.
 pub(crate) fn deep<T>(run: impl FnOnce() -> T) -> T {
     budget::or_unwind(budget::work(1));
-    stacker::maybe_grow(128 << 10, 2 << 20, run)
+    deep_walk(run)
 }
 
 /// Like [`deep`] for walks outside of a run, which no budget limits.

@@ -26,7 +26,7 @@ pub(crate) fn is_possible(options: &Options, offer: Offer, files: &[InputFile]) 
     is_plain_run
         && options.output_types.format(offer).is_ok_and(|format| format == Format::Yaml)
         && files.iter().filter(|file| file.kind() == FileKind::Yaml).all(|file| {
-            // Who reads a file later reports why it cannot be read.
+            // A file that cannot be read is reported when it is used.
             file.content.read().is_ok_and(|text| is_surely_plain(&text) || !mentions_later_stages(&text))
         })
 }

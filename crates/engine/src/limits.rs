@@ -33,10 +33,10 @@ pub(crate) fn caught<T>(run: impl FnOnce() -> Result<T, Failure>) -> Result<T, F
     budget::catch(run).unwrap_or_else(|exceeded| Err(exceeded.into()))
 }
 
-/// The result of a run, including a limit that was reached in functions that cannot fail. A failure
+/// Runs a function to the end of the budget, and also reports limits that functions reached which cannot fail. A failure
 /// at a limit contains the line that took most of the time, and the flag that raises the limit.
-pub(crate) fn conclude<T>(result: Result<T, Failure>, sources: &Sources) -> Result<T, Failure> {
-    let outcome = match (result, budget::check()) {
+pub(crate) fn within<T>(sources: &Sources, run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let outcome = match (caught(run), budget::check()) {
         (Ok(done), Ok(())) => return Ok(done),
         (Ok(_), Err(exceeded)) => exceeded.into(),
         // The function could only report that it failed; the account knows the reason.

@@ -95,30 +95,27 @@ pub enum OutputContent<'a> {
 
 /// The items of an array.
 #[derive(Debug)]
-pub struct OutputItems<'a> {
-    items: RefItems<'a>,
-    left: &'a Cell<u32>,
-}
-
-#[derive(Debug)]
-enum RefItems<'a> {
-    Nodes(std::slice::Iter<'a, node::ArrayItem>),
-    Plain(&'a Tree, std::slice::Iter<'a, ytterby_yaml::ArrayItem>),
-}
+pub struct OutputItems<'a>(RefChildren<'a>);
 
 /// The keys and values of a map.
 #[derive(Debug)]
-pub struct OutputEntries<'a> {
-    entries: RefEntries<'a>,
+pub struct OutputEntries<'a>(RefChildren<'a>);
+
+/// The children of a node.
+#[derive(Debug)]
+struct RefChildren<'a> {
+    kind: ChildrenKind<'a>,
     left: &'a Cell<u32>,
 }
 
 #[derive(Debug)]
-enum RefEntries<'a> {
-    Nodes(std::slice::Iter<'a, node::MapItem>),
-    Plain(&'a Tree, std::slice::Iter<'a, ytterby_yaml::MapItem>),
+enum ChildrenKind<'a> {
+    Items(std::slice::Iter<'a, node::ArrayItem>),
+    PlainItems(&'a Tree, std::slice::Iter<'a, ytterby_yaml::ArrayItem>),
+    Entries(std::slice::Iter<'a, node::MapItem>),
+    PlainEntries(&'a Tree, std::slice::Iter<'a, ytterby_yaml::MapItem>),
     /// A map with duplicate keys, of which the last value counts.
-    Kept(&'a Tree, std::vec::IntoIter<(&'a ytterby_yaml::MapItem, Pos)>),
+    LastEntries(&'a Tree, std::vec::IntoIter<(&'a ytterby_yaml::MapItem, Pos)>),
 }
 
 impl<'a> OutputRef<'a> {
@@ -127,20 +124,53 @@ impl<'a> OutputRef<'a> {
         let left = self.left;
         let Some(fewer) = left.get().checked_sub(1) else { return OutputContent::Scalar(&Scalar::Null) };
         left.set(fewer);
-        let array = |items| OutputContent::Array(OutputItems { items, left });
-        let map = |entries| OutputContent::Map(OutputEntries { entries, left });
+        let array = |kind| OutputContent::Array(OutputItems(RefChildren { kind, left }));
+        let map = |kind| OutputContent::Map(OutputEntries(RefChildren { kind, left }));
         match self.node {
             RefNode::Node(Node::Scalar(scalar)) => OutputContent::Scalar(scalar),
-            RefNode::Node(Node::Array(items)) => array(RefItems::Nodes(items.items.iter())),
-            RefNode::Node(Node::Map(items)) => map(RefEntries::Nodes(items.iter())),
+            RefNode::Node(Node::Array(items)) => array(ChildrenKind::Items(items.items.iter())),
+            RefNode::Node(Node::Map(items)) => map(ChildrenKind::Entries(items.iter())),
             RefNode::Plain(tree, id) => match tree.value(id) {
                 View::Scalar(scalar) => OutputContent::Scalar(scalar),
-                View::Array(items) => array(RefItems::Plain(tree, items.iter())),
+                View::Array(items) => array(ChildrenKind::PlainItems(tree, items.iter())),
                 View::Map(items) if has_duplicate_keys(items) => {
-                    map(RefEntries::Kept(tree, last_wins(items).into_iter()))
+                    map(ChildrenKind::LastEntries(tree, last_wins(items).into_iter()))
                 }
-                View::Map(items) => map(RefEntries::Plain(tree, items.iter())),
+                View::Map(items) => map(ChildrenKind::PlainEntries(tree, items.iter())),
             },
+        }
+    }
+}
+
+impl<'a> Iterator for RefChildren<'a> {
+    /// The children of maps have keys.
+    type Item = (Option<&'a Scalar>, OutputRef<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let plain_entry =
+            |tree, item: &'a ytterby_yaml::MapItem| (Some(&item.key), RefNode::Plain(tree, item.value), item.pos);
+        let (key, node, pos) = match &mut self.kind {
+            ChildrenKind::Items(items) => items.next().map(|item| (None, RefNode::Node(&item.value), item.pos))?,
+            ChildrenKind::PlainItems(tree, items) => {
+                items.next().map(|item| (None, RefNode::Plain(tree, item.value), item.pos))?
+            }
+            ChildrenKind::Entries(items) => {
+                items.next().map(|item| (Some(&item.key), RefNode::Node(&item.value), item.pos))?
+            }
+            ChildrenKind::PlainEntries(tree, items) => plain_entry(tree, items.next()?),
+            ChildrenKind::LastEntries(tree, items) => plain_entry(tree, items.next()?.0),
+        };
+        Some((key, OutputRef { node, pos, left: self.left }))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.kind {
+            ChildrenKind::Items(items) => items.size_hint(),
+            ChildrenKind::PlainItems(_, items) => items.size_hint(),
+            ChildrenKind::Entries(items) => items.size_hint(),
+            ChildrenKind::PlainEntries(_, items) => items.size_hint(),
+            ChildrenKind::LastEntries(_, items) => items.size_hint(),
         }
     }
 }
@@ -149,18 +179,11 @@ impl<'a> Iterator for OutputItems<'a> {
     type Item = OutputRef<'a>;
 
     fn next(&mut self) -> Option<OutputRef<'a>> {
-        let (node, pos) = match &mut self.items {
-            RefItems::Nodes(items) => items.next().map(|item| (RefNode::Node(&item.value), item.pos))?,
-            RefItems::Plain(tree, items) => items.next().map(|item| (RefNode::Plain(tree, item.value), item.pos))?,
-        };
-        Some(OutputRef { node, pos, left: self.left })
+        self.0.next().map(|(_, item)| item)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        match &self.items {
-            RefItems::Nodes(items) => items.size_hint(),
-            RefItems::Plain(_, items) => items.size_hint(),
-        }
+        self.0.size_hint()
     }
 }
 
@@ -168,29 +191,12 @@ impl<'a> Iterator for OutputEntries<'a> {
     type Item = (&'a Scalar, OutputRef<'a>);
 
     fn next(&mut self) -> Option<(&'a Scalar, OutputRef<'a>)> {
-        let (key, node, pos) = match &mut self.entries {
-            RefEntries::Nodes(items) => {
-                let item = items.next()?;
-                (&item.key, RefNode::Node(&item.value), item.pos)
-            }
-            RefEntries::Plain(tree, items) => {
-                let item = items.next()?;
-                (&item.key, RefNode::Plain(tree, item.value), item.pos)
-            }
-            RefEntries::Kept(tree, items) => {
-                let (item, _) = items.next()?;
-                (&item.key, RefNode::Plain(tree, item.value), item.pos)
-            }
-        };
-        Some((key, OutputRef { node, pos, left: self.left }))
+        let (key, value) = self.0.next()?;
+        Some((key?, value))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        match &self.entries {
-            RefEntries::Nodes(items) => items.size_hint(),
-            RefEntries::Plain(_, items) => items.size_hint(),
-            RefEntries::Kept(_, items) => items.size_hint(),
-        }
+        self.0.size_hint()
     }
 }
 

@@ -43,7 +43,7 @@ pub fn render(
     crate::on_large_stack(|| {
         let _budget = limits::begin(options);
         let run = Rc::new(Run::new(options, sources, host));
-        let whole = || {
+        let (rendered, warnings) = run.conclude(|| {
             run.writes_early.set(early::is_possible(options, offer(&run), &files));
             let library = library_of(&run, files)?;
             if options.is_last_run {
@@ -51,9 +51,8 @@ pub fn render(
                 std::mem::forget((Rc::clone(&run), Rc::clone(&library)));
             }
             stages(&run, library).and_then(limits::charge_output)
-        };
-        let result = limits::caught(whole);
-        run.conclude(limits::conclude(result, sources))
+        })?;
+        Ok(Rendered { warnings, ..rendered })
     })
 }
 
@@ -90,11 +89,10 @@ fn compare_schemas(
             Failure::new(Id::SCHEMA_INVALID, format!("Expected a schema in the {what} files, found none"))
         })
     };
-    let compare = || -> Result<Changes, Failure> {
+    limits::within(sources, || {
         let (old, new) = (schema(old, "old")?, schema(new, "new")?);
         Ok(export::diff(&old, &new, &run))
-    };
-    limits::conclude(limits::caught(compare), sources)
+    })
 }
 
 /// The whole run up to the documents.

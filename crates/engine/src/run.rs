@@ -17,9 +17,10 @@ use ytterby_starlark::{Dialect, Eval, EvalLimits, Exports};
 use ytterby_text::budget;
 use ytterby_yaml::{ByteOrderMark, ReadOptions};
 
-use crate::api::{Compat, Host, Options, Rendered};
+use crate::api::{Compat, Host, Options};
 use crate::contexts::OpenContexts;
 use crate::level::Level;
+use crate::limits;
 use crate::reuse::Reuse;
 use crate::secrets::SecretValues;
 
@@ -209,15 +210,14 @@ impl Run {
         self.warn(Diagnostic::warning(id, text).at(pos, Part::Annotation));
     }
 
-    /// The result of the run with its warnings, in the order of the sources, and without secrets.
-    /// With `--strict-annotations`, warnings about annotations become one error.
-    pub fn conclude(&self, result: Result<Rendered, Failure>) -> Result<Rendered, Failure> {
-        let (rendered, warnings) = self.conclude_with(result)?;
-        Ok(Rendered { warnings, ..rendered })
+    /// Does the work of the run within its limits; the rest is as for [`Run::concluded`].
+    pub fn conclude<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, Vec<Diagnostic>), Failure> {
+        self.concluded(limits::within(&self.sources, work))
     }
 
-    /// The same for any result.
-    pub fn conclude_with<T>(&self, result: Result<T, Failure>) -> Result<(T, Vec<Diagnostic>), Failure> {
+    /// The result of the run with its warnings, in the order of the sources, and without secrets. With
+    /// `--strict-annotations`, warnings about annotations become one error.
+    pub fn concluded<T>(&self, result: Result<T, Failure>) -> Result<(T, Vec<Diagnostic>), Failure> {
         let mut warnings = std::mem::take(&mut self.warnings.borrow_mut().list);
         warnings.sort_by_key(|warning| {
             let pos = warning.primary().map_or(Pos::UNKNOWN, |label| label.pos);

@@ -63,7 +63,7 @@ fn path(keys: &[TrailStep]) -> String {
 }
 
 /// All fields of a VM that do not fit, in order.
-pub fn misfits(vm: &Value) -> Vec<FieldProblem> {
+pub fn problems(vm: &Value) -> Vec<FieldProblem> {
     let mut walk = FieldWalk { found: Vec::new(), way: Vec::new(), above: Vec::new() };
     walk.names(vm, &VM);
     if let Some(metadata) = vm.get("metadata") {
@@ -305,7 +305,7 @@ mod tests {
 
     fn check(vm: &str, expect: &[&str]) {
         let vm = crate::json::parse(vm).unwrap().to_value();
-        let found: Vec<String> = misfits(&vm)
+        let found: Vec<String> = problems(&vm)
             .iter()
             .map(|misfit| format!("{}: {}: {}", misfit.path(), misfit.title(), misfit.detail))
             .collect();

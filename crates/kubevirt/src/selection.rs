@@ -14,18 +14,18 @@ use crate::select::{NAME, NAMESPACES};
 /// The API server rejects longer expressions; it counts characters.
 const MAX_EXPRESSION: usize = 90_000;
 
-/// Whether VMs have the annotation themselves.
+/// The objects that have the annotation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AnnotationOwner {
-    /// Some do, or will when a template is processed.
-    Yes,
-    /// None does as far as is known: the text is on templates.
-    No,
+    /// VMs, now or when a template is processed.
+    Vms,
+    /// Only templates, as far as is known.
+    Templates,
 }
 
 /// An expression that is true for the VMs with these rules; `None` if it would be too long.
 /// `templates` has namespaces and names; one without a namespace matches any.
-pub fn selection(text: &str, templates: &BTreeSet<(&str, &str)>, carried: AnnotationOwner) -> Option<String> {
+pub fn selection(text: &str, templates: &BTreeSet<(&str, &str)>, owner: AnnotationOwner) -> Option<String> {
     let (at, key) = ("object.metadata.annotations", cel::quoted(ANNOTATION));
     let own = format!("has({at}) && {key} in {at} && {at}[{key}] != ''");
     let referring = referring(templates);
@@ -34,7 +34,7 @@ pub fn selection(text: &str, templates: &BTreeSet<(&str, &str)>, carried: Annota
     match (is_short, referring.is_empty()) {
         (true, true) => Some(format!("{own} && {same}")),
         (true, false) => Some(format!("({own}) ? {same} : ({referring})")),
-        (false, false) if carried == AnnotationOwner::No && referring.len() < MAX_EXPRESSION => {
+        (false, false) if owner == AnnotationOwner::Templates && referring.len() < MAX_EXPRESSION => {
             Some(format!("!({own}) && ({referring})"))
         }
         (false, _) => None,

@@ -276,7 +276,7 @@ proptest! {
             RulesSource::Deleted | RulesSource::None => false,
         };
         let templates = BTreeSet::from([("ns", "t"), ("", "u")]);
-        let expression = selection("RULES", &templates, AnnotationOwner::Yes).unwrap();
+        let expression = selection("RULES", &templates, AnnotationOwner::Vms).unwrap();
         let said = Program::compile(&expression).unwrap().execute(&context(&vm));
         prop_assert_eq!(said.as_ref().ok(), Some(&Cel::Bool(expect)), "{}\n{}\n{:?}", vm, expression, said);
     }

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use ytterby_kubevirt::evaluate::{Sizing, complete_cpu, evaluate, is_valid};
-use ytterby_kubevirt::fields::misfits;
+use ytterby_kubevirt::fields;
 use ytterby_kubevirt::value::Value;
 use ytterby_kubevirt::{json, rules};
 
@@ -117,7 +117,7 @@ fn fields_of_recorded_vms_are_known() {
         for case in cases.as_array().unwrap() {
             let name = case.get("name").unwrap().as_str().unwrap();
             let Some(vm) = case.get("vm") else { continue };
-            let found = misfits(vm);
+            let found = fields::problems(vm);
             if !found.is_empty() {
                 surprises.push(format!("{name}: {found:?}"));
             }

@@ -93,8 +93,8 @@ pub(super) fn run(
             continue;
         }
         rules_seen += rules.entries.len();
-        let carried = if group.is_own { AnnotationOwner::Yes } else { AnnotationOwner::No };
-        let Some(selection) = selection(&group.annotation.text, &group.templates, carried) else {
+        let owner = if group.is_own { AnnotationOwner::Vms } else { AnnotationOwner::Templates };
+        let Some(selection) = selection(&group.annotation.text, &group.templates, owner) else {
             let at = place(group.annotation, group.file, 0);
             writeln!(stderr, "{at}: all rules are left out: the text is too long to select VMs by")?;
             code = code.max(BROKEN);

@@ -132,20 +132,20 @@ fn check(
         FieldValidation::Warn => Status::Warning,
         FieldValidation::Strict => Status::Violation,
     };
-    let misfits = fields::misfits(&vm.value);
+    let problems = fields::problems(&vm.value);
     // Fields that a rule already complains about are not reported again.
     let told = checked.results.iter().filter(|result| result.outcome.status != Status::Ok);
-    let told: HashSet<Vec<TrailStep>> = match misfits.is_empty() {
+    let told: HashSet<Vec<TrailStep>> = match problems.is_empty() {
         true => HashSet::new(),
         false => told.filter_map(|result| result.outcome.value.clone()).collect(),
     };
-    for misfit in misfits.into_iter().filter(|misfit| !told.contains(&misfit.keys)) {
-        let is_note = misfit.may_be_newer && fields == FieldValidation::Warn;
+    for problem in problems.into_iter().filter(|problem| !told.contains(&problem.keys)) {
+        let is_note = problem.may_be_newer && fields == FieldValidation::Warn;
         let status = if is_note { Status::Note } else { status };
-        let mut result = Located::new(misfit.id, status, misfit.title(), misfit.detail.clone());
-        result.outcome.path = misfit.path();
-        let place = if misfit.id == "wrong-type" { value_place } else { key_place };
-        result.at = Some(place(vm, file, &misfit.keys));
+        let mut result = Located::new(problem.id, status, problem.title(), problem.detail.clone());
+        result.outcome.path = problem.path();
+        let place = if problem.id == "wrong-type" { value_place } else { key_place };
+        result.at = Some(place(vm, file, &problem.keys));
         checked.results.push(result);
     }
     checked

@@ -41,23 +41,19 @@ impl<'a> DocumentIndex<'a> {
 
     /// The documents that an expectation means.
     fn meant(&mut self, expectation: &Expectation) -> Vec<&'a PlacedData> {
-        let mut fewest: Option<&[usize]> = None;
-        let keys: Vec<(String, String)> = expectation.document.iter().filter_map(index_key).collect();
-        for ((path, _), wanted) in keys.iter().zip(expectation.document.iter().filter(|one| index_key(one).is_some())) {
-            if !self.by_value.contains_key(path) {
-                let values = values_at(&self.documents, wanted.path.steps());
-                self.by_value.insert(path.clone(), values);
-            }
-        }
-        for (path, value) in &keys {
-            let found = self.by_value.get(path).and_then(|values| values.get(value)).map_or(&[][..], Vec::as_slice);
-            if fewest.is_none_or(|known| found.len() < known.len()) {
-                fewest = Some(found);
+        let mut fewest: Option<Vec<usize>> = None;
+        for wanted in &expectation.document {
+            let Some((path, value)) = index_key(wanted) else { continue };
+            let values = self.by_value.entry(path);
+            let values = values.or_insert_with(|| values_at(&self.documents, wanted.path.steps()));
+            let found = values.get(&value).map_or(&[][..], Vec::as_slice);
+            if fewest.as_ref().is_none_or(|known| found.len() < known.len()) {
+                fewest = Some(found.to_vec());
             }
         }
         let is_meant = |document: &&PlacedData| expectation.document.iter().all(|wanted| has(document, wanted));
         match fewest {
-            Some(few) => few.iter().map(|at| self.documents[*at]).filter(is_meant).collect(),
+            Some(few) => few.into_iter().map(|at| self.documents[at]).filter(is_meant).collect(),
             None => self.documents.iter().copied().filter(is_meant).collect(),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, Failure, Source, Sources};
 
-use crate::api::{Options, Rendered, Silent};
+use crate::api::{Options, Silent};
 use crate::input::{self, FileKind, InputFile};
 use crate::library::{File, SharedFile};
 use crate::limits;
@@ -68,8 +68,8 @@ fn compiled(files: &[InputFile], options: &Options, sources: &Arc<Sources>) -> C
             compiled.failures.push((input.path.clone(), failure));
         }
     }
-    if let Ok(rendered) = run.conclude(Ok(Rendered::default())) {
-        compiled.warnings = rendered.warnings;
+    if let Ok(((), warnings)) = run.concluded(Ok(())) {
+        compiled.warnings = warnings;
     }
     compiled
 }

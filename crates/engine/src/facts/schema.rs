@@ -111,7 +111,7 @@ pub fn schema_facts(
     crate::on_large_stack(|| {
         // The code of a schema and of its rules may loop for ever.
         let _budget = limits::begin(options);
-        limits::conclude(limits::caught(|| facts_of(files, options, library, sources)), sources)
+        limits::within(sources, || facts_of(files, options, library, sources))
     })
 }
 
@@ -201,7 +201,9 @@ fn broken_defaults(
         return Ok(Vec::new());
     }
     // Concluding the run masks secrets.
-    let Err(failure) = run.conclude(Err(Failure::of(Cause::Violations(blocks)))) else { return Ok(Vec::new()) };
+    let Err(failure) = run.concluded(Err::<(), _>(Failure::of(Cause::Violations(blocks)))) else {
+        return Ok(Vec::new());
+    };
     let is_rule = |diagnostic: &&Diagnostic| {
         let name = diagnostic.id.name();
         name.starts_with("rule/") && diagnostic.id != Id::RULE_ERROR

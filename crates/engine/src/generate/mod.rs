@@ -120,10 +120,8 @@ pub fn generate(
     crate::on_large_stack(|| {
         let _budget = limits::begin(options);
         let run = Rc::new(Run::new(options, sources, Rc::new(Silent)));
-        let result = limits::conclude(limits::caught(|| documents(&run, library_of(&run, files)?, how)), sources);
-        // Concluding the run masks secrets. Warnings about single values are irrelevant here.
-        let generated = run.conclude_with(result)?.0;
-        Ok(generated)
+        // Warnings about single values are irrelevant here.
+        Ok(run.conclude(|| documents(&run, library_of(&run, files)?, how))?.0)
     })
 }
 

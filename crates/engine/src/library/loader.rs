@@ -39,6 +39,12 @@ pub(crate) struct BaseDirectories {
     pub root: Rc<Library>,
 }
 
+/// A file, and the base directories for paths in it.
+pub(crate) struct BasedFile {
+    pub file: Rc<File>,
+    pub base: BaseDirectories,
+}
+
 /// Creates `@ytt:library` for a file with these base directories.
 type MakeLibraryModule = dyn Fn(&BaseDirectories) -> stdlib::Module;
 
@@ -117,35 +123,24 @@ impl Loader {
     }
 
     /// The documents of a YAML file.
-    pub fn yaml(
-        self: &Rc<Loader>,
-        eval: &mut Eval,
-        base: &BaseDirectories,
-        file: &Rc<File>,
-    ) -> Result<FileDocuments, Failure> {
-        let Some(built) = self.built(eval, base, file, Becomes::Nodes)? else {
-            return Ok(FileDocuments::Plain(file.tree(&self.run, self.options.strict)?));
-        };
-        match built {
-            Built::Yaml(FragmentData::Documents(docs)) => Ok(FileDocuments::Nodes(Rc::unwrap_or_clone(docs))),
-            _ => Err(no_documents(file)),
+    pub fn yaml(self: &Rc<Loader>, eval: &mut Eval, based: &BasedFile) -> Result<FileDocuments, Failure> {
+        match self.built(eval, based, Becomes::Nodes)? {
+            Some(Built::Yaml(FragmentData::Documents(docs))) => Ok(FileDocuments::Nodes(Rc::unwrap_or_clone(docs))),
+            Some(_) => Err(no_documents(&based.file)),
+            None => Ok(FileDocuments::Plain(based.file.tree(&self.run, self.options.strict)?)),
         }
     }
 
     /// The documents of a YAML file, written as soon as they are complete.
-    pub fn written_yaml(
-        self: &Rc<Loader>,
-        eval: &mut Eval,
-        base: &BaseDirectories,
-        file: &Rc<File>,
-    ) -> Result<WrittenDocuments, Failure> {
+    pub fn written_yaml(self: &Rc<Loader>, eval: &mut Eval, based: &BasedFile) -> Result<WrittenDocuments, Failure> {
+        let file = &based.file;
         if file.is_surely_plain(&self.run)? {
             return file.written(&self.run, self.options.strict);
         }
         let text = file.source(&self.run)?.1;
         let may_change_items = self.options.key_overrides == KeyOverrides::Implicit || early::changes_items(&text);
         let becomes = if may_change_items { Becomes::TextOfDocuments } else { Becomes::TextOfItems };
-        match self.built(eval, base, file, becomes)? {
+        match self.built(eval, based, becomes)? {
             Some(Built::Written(docs)) => Ok(docs),
             Some(_) => Err(no_documents(file)),
             None => file.written(&self.run, self.options.strict),
@@ -156,16 +151,15 @@ impl Loader {
     fn built(
         self: &Rc<Loader>,
         eval: &mut Eval,
-        base: &BaseDirectories,
-        file: &Rc<File>,
+        based: &BasedFile,
         becomes: Becomes,
     ) -> Result<Option<Built>, Failure> {
-        let run = &self.run;
+        let (run, file) = (&self.run, &based.file);
         let Some(template) = file.yaml_template(run, self.options.strict, self.options.unknown_comments)? else {
             return Ok(None);
         };
-        let outcome = self.evaluate(eval, base, file, &template, "", becomes)?;
-        if base.root.is_root() {
+        let outcome = self.evaluate(eval, based, &template, "", becomes)?;
+        if based.base.root.is_root() {
             // Documents of other libraries may be meant for `overlay.apply()`.
             for (ann, pos) in outcome.idle_overlays {
                 let name = ann.name();
@@ -178,24 +172,20 @@ impl Loader {
     }
 
     /// The text of a text file.
-    pub fn text(self: &Rc<Loader>, eval: &mut Eval, base: &BaseDirectories, file: &Rc<File>) -> Result<Str, Failure> {
-        let template = match file.text_template(&self.run)? {
+    pub fn text(self: &Rc<Loader>, eval: &mut Eval, based: &BasedFile) -> Result<Str, Failure> {
+        let template = match based.file.text_template(&self.run)? {
             Ok(template) => template,
             Err(bytes) => return Ok(bytes),
         };
-        match self.evaluate(eval, base, file, &template, "Evaluating text template", Becomes::Nodes)?.built {
+        match self.evaluate(eval, based, &template, "Evaluating text template", Becomes::Nodes)?.built {
             Some(Built::Text(text)) => Ok(text),
             _ => Ok(Str::EMPTY),
         }
     }
 
     /// The exports of a library file.
-    pub fn exports(
-        self: &Rc<Loader>,
-        eval: &mut Eval,
-        base: &BaseDirectories,
-        file: &Rc<File>,
-    ) -> Result<Option<Rc<Exports>>, Failure> {
+    pub fn exports(self: &Rc<Loader>, eval: &mut Eval, based: &BasedFile) -> Result<Option<Rc<Exports>>, Failure> {
+        let file = &based.file;
         let key = Rc::as_ptr(file);
         if let Some(loaded) = self.loaded.borrow().get(&key) {
             let is_current = |changes| self.shared_lists.changes() == changes;
@@ -225,7 +215,7 @@ impl Loader {
         let (changes, uses) = (self.shared_lists.changes(), self.uses_of_data.get());
         self.loading.borrow_mut().push(file.clone());
         self.is_loading.borrow_mut().insert(key);
-        let result = self.evaluate(eval, base, file, &template, prefix, Becomes::Nodes);
+        let result = self.evaluate(eval, based, &template, prefix, Becomes::Nodes);
         self.loading.borrow_mut().pop();
         self.is_loading.borrow_mut().remove(&key);
         let exports = result?.exports;
@@ -249,12 +239,12 @@ impl Loader {
     fn evaluate(
         self: &Rc<Loader>,
         eval: &mut Eval,
-        base: &BaseDirectories,
-        file: &Rc<File>,
+        based: &BasedFile,
         template: &Template,
         doing: &'static str,
         becomes: Becomes,
     ) -> Result<Evaluation, Failure> {
+        let BasedFile { file, base } = based;
         self.run.debug(|| format!("## evaluate {}\n", file.path()));
         let _span = profile::span(SpanKind::Evaluate, || Str::from(file.path()));
         self.own.borrow_mut().insert(file.path().to_owned());
@@ -289,15 +279,15 @@ fn load(eval: &mut Eval, module: &Str, context: &Rc<FileContext>) -> Result<Rc<E
         Ok(LoadTarget::File(base, found)) => (base, found),
         Err(why) => return Err(why.into()),
     };
-    let file = &found.file;
-    if !file.input().is_library() {
+    let based = BasedFile { file: found.file, base };
+    if !based.file.input().is_library() {
         return Err(Error::new(format!(
             "Expected file '{}' to be a library file, but was not (hint: library filename must end with '.lib.yml' or '.star'; use data.read(...) for loading non-templated file contents)",
-            file.path()
+            based.file.path()
         )));
     }
-    let exports = context.loader.exports(eval, &base, file)?;
-    exports.ok_or_else(|| Error::new(format!("File '{}' type is not a known", file.path())))
+    let exports = context.loader.exports(eval, &based)?;
+    exports.ok_or_else(|| Error::new(format!("File '{}' type is not a known", based.file.path())))
 }
 
 /// The module `@ytt:name` for the file of `context`.

@@ -17,7 +17,7 @@ use ytterby_starlark::{Eval, Exports};
 use ytterby_text::Str;
 
 pub(crate) use file::{File, SharedFile};
-pub(crate) use loader::{BaseDirectories, Loader, LoaderOptions};
+pub(crate) use loader::{BaseDirectories, BasedFile, Loader, LoaderOptions};
 pub(crate) use module::{RanLibrary, prepare_private};
 pub(crate) use stages::{PreparedLibrary, Waiting};
 pub(crate) use start::{library_of, library_run};
@@ -57,8 +57,9 @@ pub(crate) struct Evaluated {
 }
 
 impl LibraryRun {
-    fn base(&self, file: &FileInLibrary) -> BaseDirectories {
-        BaseDirectories { current: file.library.clone(), root: self.library.clone() }
+    fn based(&self, file: &FileInLibrary) -> BasedFile {
+        let base = BaseDirectories { current: file.library.clone(), root: self.library.clone() };
+        BasedFile { file: file.file.clone(), base }
     }
 
     /// The files with documents that have one of these annotations, in overlay order.
@@ -108,7 +109,7 @@ impl LibraryRun {
         loader: &Rc<Loader>,
         file: &FileInLibrary,
     ) -> Result<DocumentSet, Failure> {
-        Ok(loader.yaml(eval, &self.base(file), &file.file)?.into_nodes())
+        Ok(loader.yaml(eval, &self.based(file))?.into_nodes())
     }
 
     /// Whether its documents are written as soon as they are complete.
@@ -144,21 +145,20 @@ impl LibraryRun {
         let mut evaluated = Evaluated::default();
         let used_up: std::collections::HashSet<_> = used_up.iter().map(|file| Rc::as_ptr(&file.file)).collect();
         for file in self.library.accessible_files() {
-            let input_file = file.file.clone();
-            let input = input_file.input();
-            let base = self.base(&file);
-            if input.is_for_output() && !used_up.contains(&Rc::as_ptr(&input_file)) {
+            let based = self.based(&file);
+            let input = based.file.input();
+            if input.is_for_output() && !used_up.contains(&Rc::as_ptr(&based.file)) {
                 match input.kind() {
                     FileKind::Yaml if self.writes_early() => {
-                        let docs = loader.written_yaml(eval, &base, &input_file)?;
+                        let docs = loader.written_yaml(eval, &based)?;
                         evaluated.written.push((file, docs));
                     }
                     FileKind::Yaml => {
-                        let docs = loader.yaml(eval, &base, &input_file)?;
+                        let docs = loader.yaml(eval, &based)?;
                         evaluated.documents.push((file, docs));
                     }
                     FileKind::Text => {
-                        let text = loader.text(eval, &base, &input_file)?;
+                        let text = loader.text(eval, &based)?;
                         evaluated.texts.push((file.path, text));
                     }
                     FileKind::Starlark | FileKind::Data => {
@@ -167,10 +167,10 @@ impl LibraryRun {
                 }
                 if self.library.is_root() {
                     // Only the root library is evaluated just once.
-                    input_file.forget(&self.run);
+                    based.file.forget(&self.run);
                 }
             } else if input.is_library()
-                && let Some(exports) = loader.exports(eval, &base, &input_file)?
+                && let Some(exports) = loader.exports(eval, &based)?
             {
                 evaluated.exports.push((file.path, exports));
             }

@@ -11,7 +11,7 @@ pub(crate) fn write_node(sink: &mut impl Sink, node: &Node) -> Result<(), String
     write_below(sink, node, &mut left)
 }
 
-/// Writes a value and counts its nodes against those that may still be written.
+/// Like [`write_node`], for a part of a value: `left` nodes may still be written.
 pub(crate) fn write_below(sink: &mut impl Sink, node: &Node, left: &mut u32) -> Result<(), String> {
     count(left)?;
     match node {
@@ -43,16 +43,11 @@ pub(crate) fn write_below(sink: &mut impl Sink, node: &Node, left: &mut u32) -> 
 /// Counts one node against the number that may still be written.
 #[inline]
 pub(crate) fn count(left: &mut u32) -> Result<(), String> {
-    match left.checked_sub(1) {
-        Some(less) => {
-            *left = less;
-            budget::work(1).map_err(|exceeded| exceeded.to_string())
-        }
-        None => Err(format!("a value of more than {MAX_NODES} nodes cannot be written")),
-    }
+    count_several(left, 1)
 }
 
 /// Like [`count`], for several nodes.
+#[inline]
 pub(crate) fn count_several(left: &mut u32, nodes: u32) -> Result<(), String> {
     match left.checked_sub(nodes) {
         Some(less) => {

@@ -212,8 +212,7 @@ impl Project {
     pub fn export_schema(&self, format: SchemaFormat) -> Result<String, ProjectError> {
         let options = Options { inspect: Some(Inspect::Schema), output_types: format.into(), ..Options::default() };
         let (exported, _) = self.renderer().run(&options, Rc::new(Silent))?;
-        let bytes = exported.documents;
-        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+        Ok(output::text_of(exported.documents))
     }
 
     /// The changes of the schema since another version of the project, and what kind of release they require. The settings

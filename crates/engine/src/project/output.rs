@@ -170,19 +170,18 @@ impl Output {
             budget::output(bytes.len())?;
             Ok(bytes)
         })?;
-        // Invalid UTF-8 is written as `!!binary`.
-        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+        Ok(text_of(bytes))
     }
 
     /// Writes within the limits of the project, as a render of its own.
     fn write<T>(&self, write: impl FnOnce() -> Result<T, Failure>) -> Result<T, ProjectError> {
         crate::on_large_stack(|| {
             let _budget = limits::begin(&self.options);
-            let result = limits::caught(|| {
+            let written = limits::within(&self.sources, || {
                 self.check_size()?;
                 write()
             });
-            limits::conclude(result, &self.sources).map_err(|failure| ProjectError::new(failure, self.sources.clone()))
+            written.map_err(|failure| ProjectError::new(failure, self.sources.clone()))
         })
     }
 
@@ -199,6 +198,11 @@ impl Output {
         }
         if left == 0 { Ok(budget::output(usize::MAX)?) } else { Ok(()) }
     }
+}
+
+/// Written output as text. It is UTF-8: other bytes are written as `!!binary`.
+pub(super) fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// Subtracts the bytes of the strings below a node; any format writes at least as many.

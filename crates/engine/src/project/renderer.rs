@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ytterby_diag::{Cause, Failure, Sources};
+use ytterby_diag::{Cause, Diagnostic, Failure, Sources};
 
 use super::{Output, OutputDocument, Project, ProjectError, SchemaInfo, Values};
 use crate::api::{Host, Options, Rendered, Silent};
@@ -49,11 +49,8 @@ impl Renderer {
     pub fn render(&mut self, values: &Values) -> Result<Output, ProjectError> {
         let project_options = self.project.shared_options().clone();
         let options = self.options_with(values)?;
-        self.with_run(options, Rc::new(Silent), |run, library| {
-            let result = limits::conclude(limits::caught(|| render::evaluate(run, library)), &run.sources);
-            let (evaluated, warnings) = run.conclude_with(result)?;
-            Ok(Output::new(evaluated, warnings, run.sources.clone(), project_options))
-        })
+        let outcome = self.with_run(options, Rc::new(Silent), render::evaluate)?;
+        Ok(Output::new(outcome.value, outcome.warnings, outcome.sources, project_options))
     }
 
     /// Renders like the command: `options` contains values, outputs and inspections. `print()` of code goes to the host.
@@ -79,10 +76,9 @@ impl Renderer {
             output_check: options.output_check.clone().or_else(|| own.output_check.clone()),
             ..options.clone()
         };
-        self.with_run(options, host, |run, library| {
-            let result = limits::caught(|| render::stages(run, library).and_then(limits::charge_output));
-            Ok((run.conclude(limits::conclude(result, &run.sources))?, run.sources.clone()))
-        })
+        let RunOutcome { value: rendered, warnings, sources } =
+            self.with_run(options, host, |run, library| render::stages(run, library).and_then(limits::charge_output))?;
+        Ok((Rendered { warnings, ..rendered }, sources))
     }
 
     /// Checks data values without rendering templates, and returns them completed with defaults. Secrets are not masked.
@@ -102,10 +98,8 @@ impl Renderer {
     /// ```
     pub fn values(&mut self, values: &Values) -> Result<OutputDocument, ProjectError> {
         let options = self.options_with(values)?;
-        self.with_run(options, Rc::new(Silent), |run, library| {
-            let result = limits::caught(|| OutputDocument::of_values(&render::final_values(run, library)?));
-            Ok(run.conclude_with(limits::conclude(result, &run.sources))?.0)
-        })
+        let final_values = |run: &Rc<Run>, library| OutputDocument::of_values(&render::final_values(run, library)?);
+        Ok(self.with_run(options, Rc::new(Silent), final_values)?.value)
     }
 
     /// Answers questions about where values come from and what they affect, in order; one question may have several answers.
@@ -126,37 +120,31 @@ impl Renderer {
     /// ```
     pub fn explain(&mut self, values: &Values, questions: &[Question]) -> Result<Vec<Explanation>, ProjectError> {
         let options = self.options_with(values)?;
-        self.with_run(options, Rc::new(Silent), |run, library| {
-            let result = limits::caught(|| provenance::answers(run, library, questions));
-            Ok(run.conclude_with(limits::conclude(result, &run.sources))?.0)
-        })
+        let answers = |run: &Rc<Run>, library| provenance::answers(run, library, questions);
+        Ok(self.with_run(options, Rc::new(Silent), answers)?.value)
     }
 
     pub(super) fn generate(&mut self, how: &GenerateOptions) -> Result<Generated, ProjectError> {
         let options = Options::clone(self.project.options());
-        self.with_run(options, Rc::new(Silent), |run, library| {
-            let result = limits::caught(|| generate::documents(run, library, how));
-            Ok(run.conclude_with(limits::conclude(result, &run.sources))?.0)
-        })
+        let documents = |run: &Rc<Run>, library| generate::documents(run, library, how);
+        Ok(self.with_run(options, Rc::new(Silent), documents)?.value)
     }
 
     /// Compiles all files, also those that no render needs, and reports the problems of all of them.
     pub(super) fn compile(&mut self) -> Result<(), ProjectError> {
         let options = Options::clone(self.project.options());
         let files = self.files.clone();
-        self.with_run(options, Rc::new(Silent), |run, library| {
+        let compiled = self.with_run(options, Rc::new(Silent), |run, library| {
             let settings = library_run(run, library).options;
-            let compile = || {
-                let compile = |file: &Rc<File>| file.compile(run, settings.strict, settings.unknown_comments).err();
-                let mut failures: Vec<Failure> = files.iter().filter_map(compile).collect();
-                match failures.len() {
-                    0 => Ok(()),
-                    1 => Err(failures.remove(0)),
-                    _ => Err(Failure::of(Cause::Series(failures))),
-                }
-            };
-            run.conclude_with(limits::conclude(limits::caught(compile), &run.sources)).map(drop)
-        })
+            let compile = |file: &Rc<File>| file.compile(run, settings.strict, settings.unknown_comments).err();
+            let mut failures: Vec<Failure> = files.iter().filter_map(compile).collect();
+            match failures.len() {
+                0 => Ok(()),
+                1 => Err(failures.remove(0)),
+                _ => Err(Failure::of(Cause::Series(failures))),
+            }
+        });
+        compiled.map(drop)
     }
 
     /// The options of the project with more data values.
@@ -168,29 +156,29 @@ impl Renderer {
 
     pub(super) fn schema(&mut self) -> Result<SchemaInfo, ProjectError> {
         let options = Options::clone(self.project.options());
-        self.with_run(options, Rc::new(Silent), |run, library| {
-            let library = library_run(run, library);
-            let info = limits::caught(|| {
-                let declared = library.schema(&mut run.new_eval(), Vec::new())?;
-                let absent = Schema::absent();
-                Ok(SchemaInfo::new(declared.schema.as_deref().unwrap_or(&absent), &run.sources))
-            });
-            Ok(run.conclude_with(limits::conclude(info, &run.sources))?.0)
-        })
+        let outcome = self.with_run(options, Rc::new(Silent), |run, library| {
+            let declared = library_run(run, library).schema(&mut run.new_eval(), Vec::new())?;
+            let absent = Schema::absent();
+            Ok(SchemaInfo::new(declared.schema.as_deref().unwrap_or(&absent), &run.sources))
+        });
+        Ok(outcome?.value)
     }
 
-    /// Calls a function in a new run.
+    /// Does work in a new run.
     fn with_run<T>(
         &mut self,
         options: Options,
         host: Rc<dyn Host>,
         work: impl FnOnce(&Rc<Run>, Rc<Library>) -> Result<T, Failure>,
-    ) -> Result<T, ProjectError> {
+    ) -> Result<RunOutcome<T>, ProjectError> {
         crate::on_large_stack(|| {
             let _budget = limits::begin(&options);
             let run = self.start(options, host);
-            let result = work(&run, self.library.clone());
-            result.map_err(|failure| ProjectError::new(failure, run.sources.clone()))
+            let sources = run.sources.clone();
+            match run.conclude(|| work(&run, self.library.clone())) {
+                Ok((value, warnings)) => Ok(RunOutcome { value, warnings, sources }),
+                Err(failure) => Err(ProjectError::new(failure, sources)),
+            }
         })
     }
 
@@ -204,6 +192,14 @@ impl Renderer {
         self.reuse.begin_render();
         Rc::new(run)
     }
+}
+
+/// The result of a run.
+struct RunOutcome<T> {
+    value: T,
+    warnings: Vec<Diagnostic>,
+    /// Resolves the positions of the warnings.
+    sources: Arc<Sources>,
 }
 
 impl fmt::Debug for Renderer {

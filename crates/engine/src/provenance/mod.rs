@@ -143,9 +143,7 @@ pub fn explain(
         let mut run = Run::new(options, sources, Rc::new(Silent));
         run.is_one_of_many = true;
         let run = Rc::new(run);
-        let result = limits::caught(|| answers(&run, library_of(&run, files)?, questions));
-        let result = limits::conclude(result, sources);
-        Ok(run.conclude_with(result)?.0)
+        Ok(run.conclude(|| answers(&run, library_of(&run, files)?, questions))?.0)
     })
 }
 

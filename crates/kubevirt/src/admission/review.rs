@@ -199,7 +199,7 @@ pub enum ScanScope {
 
 /// Finds the sender of a review, for the fair queue and for answers to reviews that could not be
 /// evaluated. Reviews may be large and many, so the text is only scanned.
-pub fn sender(body: &[u8], look: ScanScope) -> Sender {
+pub fn sender(body: &[u8], scope: ScanScope) -> Sender {
     /// Maximum depth of keys: `request`, `object`, `metadata`, `name`.
     const DEEPEST: usize = 4;
     let mut found = Sender::default();
@@ -216,7 +216,7 @@ pub fn sender(body: &[u8], look: ScanScope) -> Sender {
                         keys[depth - 1] = body.get(at + 1..end - 1).unwrap_or_default();
                     }
                     let is_object = depth == 2 && keys[0] == b"request" && keys[1] == b"object";
-                    if is_object && look == ScanScope::Head && !found.uid.is_empty() && !found.user.is_empty() {
+                    if is_object && scope == ScanScope::Head && !found.uid.is_empty() && !found.user.is_empty() {
                         return found;
                     }
                     at = behind + 1;

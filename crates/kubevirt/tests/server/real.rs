@@ -176,7 +176,7 @@ fn admits(vm: &str) -> bool {
 /// The policy of the template's rules that deny, with its binding.
 fn policy() -> [String; 2] {
     let exported = cel::export(&rules::parse(&rules_of(4)).unwrap());
-    let selected = selection(&rules_of(4), &BTreeSet::from([("ns", "t")]), AnnotationOwner::Yes).unwrap();
+    let selected = selection(&rules_of(4), &BTreeSet::from([("ns", "t")]), AnnotationOwner::Vms).unwrap();
     let skip =
         "!(has(object.metadata.annotations) && 'vm.kubevirt.io/skip-validations' in object.metadata.annotations)";
     let validations: Vec<String> = exported

@@ -198,9 +198,7 @@ impl Account {
             None => Ok(()),
         }
     }
-}
 
-impl Account {
     /// When this run ends, or the one around it if that is earlier.
     fn deadline(&self) -> Option<Deadline> {
         let limit = self.limits.time_with(self.input);
