@@ -8,19 +8,19 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashSet;
 use ytterby_diag::Pos;
 use ytterby_starlark::Value;
 use ytterby_text::Str;
 
-use super::item_writer::ItemWriter;
 use super::open::{Building, Open};
 use super::ops::Noop;
-use super::table::{NodeNumber, NodeTable, SourceValue, TemplateNode, TemplateNodeKind};
+use super::pending::{IdleOverlays, Pending, may_be_overlay};
+use super::place::{Place, place_of};
+use super::table::{LinkedTable, NodeNumber, NodeTable, SourceValue, TemplateNode, TemplateNodeKind};
 use super::whole_text::WholeText;
-use crate::annotation::{Ann, Annotation};
+use crate::annotation::Ann;
 use crate::early::{DocumentWriter, WrittenDocuments};
-use crate::node::{self, Annotated, Document, FragmentData, Meta, Node, Scalar};
+use crate::node::{self, Annotated, FragmentData, Node, Scalar};
 use crate::record::Replaced;
 
 /// The language of a context.
@@ -68,17 +68,12 @@ pub(crate) struct ResultBuilder {
     text: WholeText,
     /// Writes complete documents, if they are not kept.
     documents: Option<Box<DocumentWriter>>,
-    /// Writes items as they begin, if they are not kept.
-    items: Option<Box<ItemWriter>>,
-    /// Annotations of nodes that have not started yet.
-    annotations: Vec<(NodeNumber, Annotation)>,
-    /// Keys of map items that have not started yet.
-    keys: Vec<(NodeNumber, Str)>,
-    /// The first overlay annotation on the open document or on a node below that is written here.
-    overlay: Option<(Ann, Pos)>,
-    /// Overlay annotations in documents that are not overlays, the first one of each.
-    idle_overlays: Vec<(Ann, Pos)>,
+    pub pending: Pending,
+    idle: IdleOverlays,
 }
+
+/// Why a value cannot be set without a node.
+pub(super) const NOT_STARTED: &str = "expected a YAML node to be started before its value is set";
 
 pub(super) type Result<T> = std::result::Result<T, String>;
 
@@ -90,46 +85,27 @@ impl ResultBuilder {
             open: Vec::new(),
             text: WholeText::default(),
             documents: None,
-            items: None,
-            annotations: Vec::new(),
-            keys: Vec::new(),
-            overlay: None,
-            idle_overlays: Vec::new(),
+            pending: Pending::default(),
+            idle: IdleOverlays::default(),
         }
     }
 
-    /// The context of a file.
-    pub fn of_file(overrides: KeyOverrides, becomes: Becomes) -> ResultBuilder {
-        let context = ResultBuilder::new(Dialect::Yaml, overrides);
-        match becomes {
-            Becomes::Nodes => context,
-            Becomes::TextOfDocuments => ResultBuilder { documents: Some(Box::default()), ..context },
-            Becomes::TextOfItems => ResultBuilder { items: Some(Box::default()), ..context },
-        }
-    }
-
-    /// Stores an annotation for the node that is started under `tag`. The last one with a name
-    /// wins.
-    pub fn annotate(&mut self, tag: NodeNumber, annotation: Annotation) {
-        self.annotations.push((tag, annotation));
-    }
-
-    /// Stores a key for the map item that is started under `tag`.
-    pub fn set_key(&mut self, tag: NodeNumber, key: Str) {
-        self.keys.push((tag, key));
+    /// The context of a file whose documents are written when they are complete.
+    pub fn of_documents(overrides: KeyOverrides) -> ResultBuilder {
+        ResultBuilder { documents: Some(Box::default()), ..ResultBuilder::new(Dialect::Yaml, overrides) }
     }
 
     /// Opens a node.
     pub fn start(&mut self, table: &NodeTable, tag: NodeNumber) -> Result<()> {
         let node = table.node(tag);
         match node.kind {
-            TemplateNodeKind::DocumentSet | TemplateNodeKind::Map(_) | TemplateNodeKind::Array(_) => {
+            TemplateNodeKind::DocumentSet | TemplateNodeKind::Map { .. } | TemplateNodeKind::Array(_) => {
                 self.start_collection(table, tag, node)
             }
             TemplateNodeKind::Document | TemplateNodeKind::MapItem(_) | TemplateNodeKind::ArrayItem => {
                 self.start_item(table, tag, node)
             }
-            TemplateNodeKind::Text => Err(self.no_place(&node.kind)),
+            TemplateNodeKind::Text => Err(node.kind.no_place()),
         }
     }
 
@@ -137,14 +113,14 @@ impl ResultBuilder {
     pub fn add_text(&mut self, node: &TemplateNode) -> Result<()> {
         match &node.value {
             SourceValue::Scalar(Scalar::Str(text)) if self.dialect == Dialect::Text => self.text.add(text),
-            _ => Err(self.no_place(&node.kind)),
+            _ => Err(node.kind.no_place()),
         }
     }
 
     /// Adds the result of an expression to a text.
     pub fn add_text_value(&mut self, node: &TemplateNode, value: &Value) -> Result<()> {
         match value {
-            _ if self.dialect != Dialect::Text => Err(self.no_place(&node.kind)),
+            _ if self.dialect != Dialect::Text => Err(node.kind.no_place()),
             Value::Str(text) => self.text.add(text),
             value if value.downcast::<Noop>().is_some() => Ok(()),
             value => Err(format!(
@@ -154,21 +130,12 @@ impl ResultBuilder {
         }
     }
 
-    /// The problem of a node that does not belong into this context.
-    #[cold]
-    fn no_place(&self, kind: &TemplateNodeKind) -> String {
-        let name = kind.name();
-        format!(
-            "code begins or ends in the middle of a YAML structure: this {name} has no place in what was started before"
-        )
-    }
-
     fn start_collection(&mut self, table: &NodeTable, tag: NodeNumber, node: &TemplateNode) -> Result<()> {
         if self.open.last().is_some_and(|open| open.item != node.parent) {
             self.close_to_parent_of(table, tag, node)?;
         }
         if self.dialect == Dialect::Text {
-            return Err(self.no_place(&node.kind));
+            return Err(node.kind.no_place());
         }
         if let Some(open) = self.open.last() {
             // Only items can have collections below them, and those are maps or arrays.
@@ -176,11 +143,7 @@ impl ResultBuilder {
                 return Err(format!("{}; this is a {}", open.contents(), node.kind.name()));
             }
         }
-        let open = Open::new(tag, &node.kind);
-        if let Some(items) = &mut self.items {
-            items.begin_collection(open.collection());
-        }
-        self.open.push(open);
+        self.open.push(Open::new(tag, &node.kind));
         Ok(())
     }
 
@@ -191,65 +154,35 @@ impl ResultBuilder {
             // A function may begin with items: they get their collection from the source.
             None => self.start(table, node.parent)?,
         }
-        if matches!(node.kind, TemplateNodeKind::Document) {
-            self.overlay = None;
-        }
-        let meta = if self.annotations.is_empty() { None } else { self.take_annotations(tag) };
-        if let (None, Some(meta)) = (self.overlay, &meta) {
-            self.overlay = idle_overlay(meta, &node.kind);
-        }
-        let given = if self.keys.is_empty() { None } else { self.take_key(tag) };
+        let meta = self.pending.take_annotations(tag);
+        self.idle.note(&node.kind, meta.as_deref());
+        let given = self.pending.take_key(tag);
         let Some(open) = self.open.last_mut() else { return Ok(()) };
-        open.add_item(tag, node, given, meta, self.overrides)?;
-        if let Some(items) = &mut self.items {
-            items.begin_item(open.key());
-        }
-        Ok(())
+        open.add_item(tag, node, given, meta, self.overrides)
     }
 
-    /// Sets the value of the innermost open node to one from the source.
-    pub fn set_source_value(&mut self, value: Node) -> Result<()> {
+    /// Sets the value of the innermost open node to the one of a node in the source.
+    pub fn set_source_value(&mut self, table: &LinkedTable, tag: NodeNumber) -> Result<()> {
+        let value = table.value(tag);
         let has_constant = matches!(value, Node::Map(_) | Node::Array(_));
-        let written = self.write_value(&value);
         let open = self.innermost()?;
         open.add(value)?;
-        match written {
-            Written::No => open.has_constant = has_constant,
-            Written::Yes => open.forget_value(),
-        }
+        open.has_constant = has_constant;
         Ok(())
     }
 
     /// Sets the value of the innermost open node to the result of an expression.
     pub fn set_value(&mut self, value: &Value) -> Result<()> {
         match node::from_value(value)? {
-            FragmentData::Node(node) => {
-                let written = self.write_value(&node);
-                let open = self.innermost()?;
-                open.set(node)?;
-                if written == Written::Yes {
-                    open.forget_value();
-                }
-                Ok(())
-            }
+            FragmentData::Node(node) => self.innermost()?.set(node),
             FragmentData::Documents(_) => Err(format!("{}; this is a document set", self.innermost()?.contents())),
         }
-    }
-
-    /// Writes the value of the open item, if items are written.
-    fn write_value(&mut self, value: &Node) -> Written {
-        let Some(items) = &mut self.items else { return Written::No };
-        items.value(value);
-        Written::Yes
     }
 
     /// Replaces the innermost open node by the items of a value (`template.replace()`). In a part
     /// without code that is the last item, however deep: see
     /// `tests/cases/template/replace-after-finished-item`.
     pub fn replace(&mut self, value: &Value) -> Result<()> {
-        if self.items.is_some() {
-            return Err("a file that replaces nodes has to load @ytt:template by this name".into());
-        }
         let data = node::from_value(value)?;
         while let Some(open) = self.open.last_mut()
             && let Some(inner) = open.open_constant()?
@@ -283,67 +216,33 @@ impl ResultBuilder {
             self.close()?;
         }
         self.close_item()?;
-        let built = match (self.open.pop().map(|open| open.node), self.documents, self.items) {
-            (Some(Building::DocumentSet(..)), Some(documents), _) => Built::Written(documents.finish()),
-            (Some(Building::DocumentSet(..)), _, Some(items)) => Built::Written(items.finish()),
-            (outermost, ..) => Built::Yaml(outermost.map_or(FragmentData::Node(Node::NULL), fragment_of)),
+        let built = match (self.open.pop().map(|open| open.node), self.documents) {
+            (Some(Building::DocumentSet(..)), Some(documents)) => Built::Written(documents.finish()),
+            (outermost, _) => Built::Yaml(outermost.map_or(FragmentData::Node(Node::NULL), fragment_of)),
         };
-        Ok((built, self.idle_overlays))
+        Ok((built, self.idle.into_found()))
     }
 
     fn innermost(&mut self) -> Result<&mut Open> {
-        self.open.last_mut().ok_or_else(|| "expected a YAML node to be started before its value is set".into())
+        self.open.last_mut().ok_or_else(|| NOT_STARTED.into())
     }
 
-    fn take_key(&mut self, tag: NodeNumber) -> Option<Str> {
-        self.keys.iter().position(|(of, _)| *of == tag).map(|at| self.keys.remove(at).1)
-    }
-
-    fn take_annotations(&mut self, tag: NodeNumber) -> Option<Rc<Meta>> {
-        let own: Vec<Annotation> =
-            self.annotations.extract_if(.., |(of, _)| *of == tag).map(|(_, annotation)| annotation).collect();
-        let annotations = last_of_each_name(own);
-        (!annotations.is_empty()).then(|| Rc::new(Meta { annotations, ..Meta::default() }))
-    }
-
-    /// Closes what is open below the nearest common ancestor of the innermost open node and a new
-    /// one. Usually that is the parent of the new one.
+    /// Closes what is open below the place of a new node.
     fn close_to_parent_of(&mut self, table: &NodeTable, tag: NodeNumber, new: &TemplateNode) -> Result<()> {
-        let Some(innermost) = self.open.last() else { return Ok(()) };
-        let at = match self.place_of(new.parent) {
-            Some(at) => at,
-            None => {
-                let common = table.common_parent(innermost.innermost_tag(), tag);
-                let place = self.place_of(common);
-                place.ok_or_else(|| self.no_place(&new.kind))?
-            }
-        };
-        while self.open.len() > at.index + 1 {
+        let place = place_of(&self.open, table, tag).ok_or_else(|| new.kind.no_place())?;
+        while self.open.len() > place.depth() {
             self.close()?;
         }
-        if at.is_collection {
+        if let Place::Collection(_) = place {
             self.close_item()?;
         }
         Ok(())
-    }
-
-    /// Where a node is open.
-    fn place_of(&self, tag: NodeNumber) -> Option<OpenNode> {
-        if tag == 0 {
-            return None;
-        }
-        let index = self.open.iter().rposition(|open| open.tag == tag || open.item == tag)?;
-        Some(OpenNode { index, is_collection: self.open[index].tag == tag })
     }
 
     /// Closes the innermost collection: it becomes the value of its item.
     fn close(&mut self) -> Result<()> {
         self.close_item()?;
         let (Some(closed), Some(parent)) = (self.open.pop(), self.open.last_mut()) else { return Ok(()) };
-        if let Some(items) = &mut self.items {
-            items.end_collection();
-            return Ok(());
-        }
         match closed.node {
             Building::Map(mut map, _) => {
                 map.shrink_if_wasteful();
@@ -363,36 +262,13 @@ impl ResultBuilder {
     /// Closes the open item of the innermost collection.
     fn close_item(&mut self) -> Result<()> {
         let Some(open) = self.open.last_mut().filter(|open| open.item != 0) else { return Ok(()) };
-        if let (Some(overlay), Some(doc)) = (self.overlay, open.document())
-            && is_no_overlay(doc)
-        {
-            self.idle_overlays.push(overlay);
-        }
+        self.idle.item_ends(|| open.document().map(|doc| may_be_overlay(doc.pos, doc.meta())));
         open.close_item()?;
         if let (Some(documents), Building::DocumentSet(docs, _)) = (&mut self.documents, &mut open.node) {
             docs.items.drain(..).for_each(|doc| documents.add(&doc));
         }
-        if let Some(items) = &mut self.items {
-            items.end_item();
-            open.forget_items();
-        }
         Ok(())
     }
-}
-
-/// Whether a value was written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Written {
-    Yes,
-    No,
-}
-
-/// The place of an open node.
-struct OpenNode {
-    /// The index of its collection.
-    index: usize,
-    /// Whether it is the collection itself, not its open item.
-    is_collection: bool,
 }
 
 /// A complete collection.
@@ -402,36 +278,4 @@ fn fragment_of(collection: Building) -> FragmentData {
         Building::Map(map, _) => FragmentData::Node(Node::map(map)),
         Building::Array(array, _) => FragmentData::Node(Node::array(array)),
     }
-}
-
-/// Whether overlay annotations have no effect in a document.
-fn is_no_overlay(doc: &Document) -> bool {
-    doc.pos.is_known()
-        && ![Ann::OverlayMatch, Ann::DataValues, Ann::DataValuesSchema].into_iter().any(|ann| doc.has(ann))
-}
-
-/// The first overlay annotation on a node that requires an overlay: a document that an overlay
-/// would append is part of the output anyway.
-fn idle_overlay(meta: &Meta, kind: &TemplateNodeKind) -> Option<(Ann, Pos)> {
-    let is_added = |ann| matches!((kind, ann), (TemplateNodeKind::Document, Ann::OverlayInsert | Ann::OverlayAppend));
-    let is_idle = |ann: &Ann| ann.is_in("overlay") && !is_added(*ann);
-    meta.annotations.iter().find_map(|annotation| Some((annotation.ann.filter(is_idle)?, annotation.pos)))
-}
-
-/// The last annotation of each name, in order. `@schema/desc` wins over its alias, whichever comes
-/// last.
-fn last_of_each_name(annotations: Vec<Annotation>) -> Vec<Annotation> {
-    if annotations.len() < 2 {
-        return annotations;
-    }
-    let is_alias = |ann: &Annotation| ann.ann == Some(Ann::SchemaDesc) && ann.name != Ann::SchemaDesc.name();
-    let has_desc = annotations.iter().any(|ann| ann.ann == Some(Ann::SchemaDesc) && !is_alias(ann));
-    let mut seen = FxHashSet::default();
-    let is_last = |ann: &Annotation| {
-        let name = if ann.ann.is_some() { Str::EMPTY } else { ann.name.clone() };
-        !(has_desc && is_alias(ann)) && seen.insert((ann.ann, name))
-    };
-    let mut kept: Vec<Annotation> = annotations.into_iter().rev().filter(is_last).collect();
-    kept.reverse();
-    kept
 }

@@ -12,6 +12,8 @@ mod lint;
 mod literal;
 mod open;
 mod ops;
+mod pending;
+mod place;
 mod problem;
 mod program;
 mod table;

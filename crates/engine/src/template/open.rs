@@ -9,7 +9,7 @@ use ytterby_diag::Pos;
 use ytterby_text::{Str, budget};
 
 use super::build::{KeyOverrides, Result};
-use super::item_writer::Collection;
+use super::place::{Collection, OpenCollection};
 use super::table::{NodeNumber, TemplateNode, TemplateNodeKind};
 use crate::annotation::Ann;
 use crate::node::{
@@ -51,7 +51,7 @@ impl Open {
     /// Opens a collection; items cannot be opened by themselves.
     pub fn new(tag: NodeNumber, kind: &TemplateNodeKind) -> Open {
         let node = match kind {
-            TemplateNodeKind::Map(items) => Building::Map(Map::with_capacity(expected_items(*items)), None),
+            TemplateNodeKind::Map { items, .. } => Building::Map(Map::with_capacity(expected_items(*items)), None),
             TemplateNodeKind::Array(items) => {
                 Building::Array(Array { items: Vec::with_capacity(expected_items(*items)), ..Array::default() }, None)
             }
@@ -62,11 +62,6 @@ impl Open {
             | TemplateNodeKind::Text => Building::DocumentSet(DocumentSet::default(), None),
         };
         Open { tag, item: 0, has_constant: false, node }
-    }
-
-    /// The tag of the innermost open node.
-    pub fn innermost_tag(&self) -> NodeNumber {
-        if self.item == 0 { self.tag } else { self.item }
     }
 
     /// Opens an item.
@@ -185,30 +180,6 @@ impl Open {
         }
     }
 
-    /// The key of the open item.
-    pub fn key(&self) -> Option<&Scalar> {
-        match &self.node {
-            Building::Map(map, _) => map.items().last().map(|item| &item.key),
-            Building::DocumentSet(..) | Building::Array(..) => None,
-        }
-    }
-
-    /// Forgets the value of the open item.
-    pub fn forget_value(&mut self) {
-        if let Some(value) = self.value_mut() {
-            *value = Node::NULL;
-        }
-    }
-
-    /// Forgets the items, except for the keys of maps, which must not come again.
-    pub fn forget_items(&mut self) {
-        match &mut self.node {
-            Building::DocumentSet(docs, _) => docs.items.clear(),
-            Building::Map(..) => {}
-            Building::Array(array, _) => array.items.clear(),
-        }
-    }
-
     /// Sets the value of the innermost open node.
     pub fn add(&mut self, value: Node) -> Result<()> {
         if let Some(slot) = self.value_mut() {
@@ -220,13 +191,7 @@ impl Open {
 
     /// Sets the value of the innermost open node to the result of an expression.
     pub fn set(&mut self, value: Node) -> Result<()> {
-        match &self.node {
-            Building::Array(..) if self.item == 0 => Err("cannot set value on an array".into()),
-            Building::DocumentSet(..) | Building::Map(..) if self.item == 0 => {
-                Err(format!("cannot set value on a {}", self.name()))
-            }
-            _ => self.add(value),
-        }
+        if self.item == 0 { Err(not_settable(self.collection())) } else { self.add(value) }
     }
 
     /// Replaces the innermost open node by the items of a value, once.
@@ -289,26 +254,53 @@ impl Open {
 
     /// The name of the innermost open node in messages.
     fn name(&self) -> &'static str {
-        match (&self.node, self.item) {
-            (Building::DocumentSet(..), 0) => "document set",
-            (Building::DocumentSet(..), _) => "document",
-            (Building::Map(..), 0) => "map",
-            (Building::Map(..), _) => "map item",
-            (Building::Array(..), 0) => "array",
-            (Building::Array(..), _) => "array item",
+        match (self.collection(), self.item) {
+            (collection, 0) => name(collection),
+            (Collection::Documents, _) => "document",
+            (Collection::Map, _) => "map item",
+            (Collection::Array, _) => "array item",
         }
     }
 
     /// The kinds of children that the innermost open node can have, for messages.
     pub fn contents(&self) -> &'static str {
-        match (&self.node, self.item) {
-            (Building::DocumentSet(..), 0) => "document sets can only contain documents",
-            (Building::DocumentSet(..), _) => "documents can only contain arrays, maps, or scalars",
-            (Building::Map(..), 0) => "maps can only contain map items",
-            (Building::Map(..), _) => "map items can only contain arrays, maps, or scalars",
-            (Building::Array(..), 0) => "arrays can only contain array items",
-            (Building::Array(..), _) => "array items can only contain maps, arrays, or scalars",
-        }
+        contents(self.collection(), self.item != 0)
+    }
+}
+
+impl OpenCollection for Open {
+    fn tag(&self) -> NodeNumber {
+        self.tag
+    }
+
+    fn item(&self) -> NodeNumber {
+        self.item
+    }
+}
+
+fn name(collection: Collection) -> &'static str {
+    match collection {
+        Collection::Documents => "document set",
+        Collection::Map => "map",
+        Collection::Array => "array",
+    }
+}
+
+/// The problem of a value for a collection instead of an item.
+pub(super) fn not_settable(collection: Collection) -> String {
+    let article = if collection == Collection::Array { "an" } else { "a" };
+    format!("cannot set value on {article} {}", name(collection))
+}
+
+/// The kinds of children that a collection, or its open item, can have, for messages.
+pub(super) fn contents(collection: Collection, has_item: bool) -> &'static str {
+    match (collection, has_item) {
+        (Collection::Documents, false) => "document sets can only contain documents",
+        (Collection::Documents, true) => "documents can only contain arrays, maps, or scalars",
+        (Collection::Map, false) => "maps can only contain map items",
+        (Collection::Map, true) => "map items can only contain arrays, maps, or scalars",
+        (Collection::Array, false) => "arrays can only contain array items",
+        (Collection::Array, true) => "array items can only contain maps, arrays, or scalars",
     }
 }
 
@@ -351,11 +343,16 @@ fn check_override(item: &MapItem, overrides: KeyOverrides) -> Result<()> {
     if overrides == KeyOverrides::Implicit || item.has(Ann::YamlMapKeyOverride) {
         return Ok(());
     }
-    Err(format!(
+    Err(not_overridden(&item.key))
+}
+
+/// The problem of a key that comes again.
+pub(super) fn not_overridden(key: &Scalar) -> String {
+    format!(
         "expected key '{}' to not be specified again (unless '{}' annotation is added)",
-        node::key_text(&item.key),
+        node::key_text(key),
         Ann::YamlMapKeyOverride.name()
-    ))
+    )
 }
 
 /// Charges the copies of items that replace others.

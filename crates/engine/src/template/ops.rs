@@ -11,8 +11,10 @@ use ytterby_starlark::{Error, Eval, OpValues, Ops, Value};
 use ytterby_text::Str;
 
 use super::build::{Becomes, Built, Dialect, KeyOverrides, ResultBuilder};
+use super::item_writer::ItemWriter;
+use super::pending::Pending;
 use super::program::GENERATED;
-use super::table::{Annotate, LinkedTable, Op};
+use super::table::{Annotate, LinkedTable, NodeNumber, NodeTable, Op, TemplateNode};
 use crate::annotation::{Ann, Annotation, Level};
 use crate::contexts::{Building, OpenContexts};
 use crate::node::{self, Fragment};
@@ -28,9 +30,16 @@ pub(crate) struct TemplateOps {
 }
 
 /// The contexts of one evaluation of a file.
-type Stack = Rc<RefCell<Vec<ResultBuilder>>>;
+type Stack = Rc<RefCell<Vec<Context>>>;
 
-impl Building for RefCell<Vec<ResultBuilder>> {
+/// One result under construction.
+enum Context {
+    Builder(ResultBuilder),
+    /// Of a file whose items are written when they begin.
+    Writer(ItemWriter),
+}
+
+impl Building for RefCell<Vec<Context>> {
     fn give_up(&self) {
         self.borrow_mut().pop();
     }
@@ -56,15 +65,19 @@ impl TemplateOps {
 
     /// Begins a context.
     pub fn begin(&self, dialect: Dialect) {
-        self.begin_with(ResultBuilder::new(dialect, self.overrides));
+        self.begin_with(Context::Builder(ResultBuilder::new(dialect, self.overrides)));
     }
 
     /// Begins the context of a YAML file.
     pub fn begin_file(&self, becomes: Becomes) {
-        self.begin_with(ResultBuilder::of_file(self.overrides, becomes));
+        self.begin_with(match becomes {
+            Becomes::Nodes => Context::Builder(ResultBuilder::new(Dialect::Yaml, self.overrides)),
+            Becomes::TextOfDocuments => Context::Builder(ResultBuilder::of_documents(self.overrides)),
+            Becomes::TextOfItems => Context::Writer(ItemWriter::default()),
+        });
     }
 
-    fn begin_with(&self, context: ResultBuilder) {
+    fn begin_with(&self, context: Context) {
         self.contexts.borrow_mut().push(context);
         self.open.begin(self.contexts.clone());
     }
@@ -79,21 +92,31 @@ impl TemplateOps {
     pub fn end_file(&self) -> Result<(Built, Vec<(Ann, Pos)>), String> {
         let context = self.contexts.borrow_mut().pop();
         self.open.end();
-        context.ok_or("unexpected end of a template's part")?.finish()
+        match context.ok_or("unexpected end of a template's part")? {
+            Context::Builder(context) => context.finish(),
+            Context::Writer(context) => Ok(context.finish()),
+        }
     }
 
     /// `template.replace()`.
     pub fn replace(&self, value: &Value) -> Result<Value, String> {
-        self.with_context(|context| context.replace(value))?;
+        self.with_context(|context| match context {
+            Context::Builder(context) => context.replace(value),
+            Context::Writer(_) => Err("a file that replaces nodes has to load @ytt:template by this name".into()),
+        })?;
         Ok(Value::host(Noop))
     }
 
     /// What the last call of `template.replace()` replaced, for records.
     pub fn replaced(&self) -> Option<Replaced> {
-        self.contexts.borrow().last()?.replaced()
+        match self.contexts.borrow().last()? {
+            Context::Builder(context) => context.replaced(),
+            Context::Writer(_) => None,
+        }
     }
 
-    fn with_context<R>(&self, work: impl FnOnce(&mut ResultBuilder) -> Result<R, String>) -> Result<R, String> {
+    #[inline]
+    fn with_context<R>(&self, work: impl FnOnce(&mut Context) -> Result<R, String>) -> Result<R, String> {
         let mut contexts = self.contexts.borrow_mut();
         work(contexts.last_mut().ok_or("expected a YAML node to be under construction")?)
     }
@@ -114,7 +137,7 @@ impl TemplateOps {
         }
         let annotation = Annotation { ann, name: name.clone(), args, kwargs, pos: *pos, origins: Vec::new() };
         self.with_context(|context| {
-            context.annotate(*tag, annotation);
+            context.pending().annotate(*tag, annotation);
             Ok(())
         })
     }
@@ -130,7 +153,7 @@ impl TemplateOps {
                 self.open.count_nodes(1)?;
                 self.with_context(|context| {
                     context.start(&self.table, *tag)?;
-                    context.set_source_value(self.table.value(*tag))
+                    context.set_source_value(&self.table, *tag)
                 })
             }
             (Op::StartNested(tag), _) => {
@@ -140,7 +163,7 @@ impl TemplateOps {
                     context.start(&self.table, *tag + 1)
                 })
             }
-            (Op::SetNode(tag), _) => self.with_context(|context| context.set_source_value(self.table.value(*tag))),
+            (Op::SetNode(tag), _) => self.with_context(|context| context.set_source_value(&self.table, *tag)),
             (Op::SetNodeValue, OpValues::Value(value)) => match value.downcast::<Noop>() {
                 Some(_) => Ok(()),
                 None => self.with_context(|context| context.set_value(&value)),
@@ -171,11 +194,58 @@ impl TemplateOps {
             (Op::SetKeyText(tag), _) => {
                 let text = self.end_text()?;
                 self.with_context(|context| {
-                    context.set_key(*tag, text);
+                    context.pending().set_key(*tag, text);
                     Ok(())
                 })
             }
             (Op::SetNodeValue | Op::AddTextValue(_) | Op::Annotate(_), _) => Err("expected a value".into()),
+        }
+    }
+}
+
+impl Context {
+    fn pending(&mut self) -> &mut Pending {
+        match self {
+            Context::Builder(context) => &mut context.pending,
+            Context::Writer(context) => &mut context.pending,
+        }
+    }
+
+    #[inline]
+    fn start(&mut self, table: &NodeTable, tag: NodeNumber) -> Result<(), String> {
+        match self {
+            Context::Builder(context) => context.start(table, tag),
+            Context::Writer(context) => context.start(table, tag),
+        }
+    }
+
+    #[inline]
+    fn set_source_value(&mut self, table: &LinkedTable, tag: NodeNumber) -> Result<(), String> {
+        match self {
+            Context::Builder(context) => context.set_source_value(table, tag),
+            Context::Writer(context) => context.set_source_value(table, tag),
+        }
+    }
+
+    #[inline]
+    fn set_value(&mut self, value: &Value) -> Result<(), String> {
+        match self {
+            Context::Builder(context) => context.set_value(value),
+            Context::Writer(context) => context.set_value(value),
+        }
+    }
+
+    fn add_text(&mut self, node: &TemplateNode) -> Result<(), String> {
+        match self {
+            Context::Builder(context) => context.add_text(node),
+            Context::Writer(_) => Err(node.kind.no_place()),
+        }
+    }
+
+    fn add_text_value(&mut self, node: &TemplateNode, value: &Value) -> Result<(), String> {
+        match self {
+            Context::Builder(context) => context.add_text_value(node, value),
+            Context::Writer(_) => Err(node.kind.no_place()),
         }
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use ytterby_diag::Pos;
 use ytterby_text::Str;
+use ytterby_yaml::write::is_plain;
 use ytterby_yaml::{ComplexKey, NodeId, Tree, View};
 
 use super::literal::Literals;
@@ -27,6 +28,10 @@ pub(crate) struct TemplateNode {
     pub pos: Pos,
     pub kind: TemplateNodeKind,
     pub value: SourceValue,
+    /// Whether its key is a string that is written without quotes.
+    pub has_plain_key: bool,
+    /// The same for its value.
+    pub has_plain_value: bool,
 }
 
 /// The value of a node in the source.
@@ -47,8 +52,11 @@ impl SourceValue {
 pub(crate) enum TemplateNodeKind {
     DocumentSet,
     Document,
-    /// With the number of items in the source.
-    Map(u32),
+    /// With the number of items in the source, and whether their keys are different.
+    Map {
+        items: u32,
+        distinct: bool,
+    },
     MapItem(Scalar),
     /// With the number of items in the source.
     Array(u32),
@@ -63,12 +71,21 @@ impl TemplateNodeKind {
         match self {
             TemplateNodeKind::DocumentSet => "document set",
             TemplateNodeKind::Document => "document",
-            TemplateNodeKind::Map(_) => "map",
+            TemplateNodeKind::Map { .. } => "map",
             TemplateNodeKind::MapItem(_) => "map item",
             TemplateNodeKind::Array(_) => "array",
             TemplateNodeKind::ArrayItem => "array item",
             TemplateNodeKind::Text => "text",
         }
+    }
+
+    /// The problem of a node that does not belong into a context.
+    #[cold]
+    pub fn no_place(&self) -> String {
+        let name = self.name();
+        format!(
+            "code begins or ends in the middle of a YAML structure: this {name} has no place in what was started before"
+        )
     }
 }
 
@@ -177,7 +194,8 @@ impl NodeTable {
     pub fn add_node(&mut self, parent: NodeNumber, pos: Pos, kind: TemplateNodeKind, value: SourceValue) -> NodeNumber {
         let depth = self.depth(parent) + 1;
         self.has_complex_keys |= matches!(kind, TemplateNodeKind::MapItem(Scalar::Complex(_)));
-        self.nodes.push(TemplateNode { parent, depth, pos, kind, value });
+        let has_plain_key = matches!(&kind, TemplateNodeKind::MapItem(Scalar::Str(key)) if is_plain(key));
+        self.nodes.push(TemplateNode { parent, depth, pos, kind, value, has_plain_key, has_plain_value: false });
         self.nodes.len() as NodeNumber
     }
 
@@ -213,7 +231,9 @@ impl NodeTable {
                 SourceValue::Constant(self.constants.len() as u32 - 1)
             }
         };
-        self.nodes[tag as usize - 1].value = value;
+        let node = &mut self.nodes[tag as usize - 1];
+        node.has_plain_value = matches!(&value, SourceValue::Scalar(Scalar::Str(text)) if is_plain(text));
+        node.value = value;
     }
 
     /// Adds the value of a node, or the collection in it, to the operation that starts the node, if
@@ -275,7 +295,7 @@ mod tests {
     #[test]
     fn finds_the_nearest_common_parent() {
         let mut table = NodeTable::default();
-        let mut add = |parent| table.add_node(parent, Pos::UNKNOWN, TemplateNodeKind::Map(0), SourceValue::NULL);
+        let mut add = |parent| table.add_node(parent, Pos::UNKNOWN, TemplateNodeKind::Array(0), SourceValue::NULL);
         let root = add(0);
         let left = add(root);
         let below = add(left);

@@ -207,7 +207,9 @@ impl<'a> FrontEnd<'a> {
                 return self.string(text, pos, Op::SetNodeText);
             }
             View::Map(items) if strings == Strings::Templated || self.dynamic.contains(&value) => {
-                let tag = self.collection(parent, pos, TemplateNodeKind::Map(items.len() as u32));
+                let distinct = !node::has_duplicate_keys(items);
+                let kind = TemplateNodeKind::Map { items: items.len() as u32, distinct };
+                let tag = self.collection(parent, pos, kind);
                 for item in items {
                     let comments = self.tree.comments(item);
                     self.item(tag, ContainingItem::Map(&item.key), item.pos, item.value, comments, strings)?;
@@ -331,7 +333,7 @@ fn debug_comment(kind: &TemplateNodeKind) -> String {
     match kind {
         TemplateNodeKind::DocumentSet => "*yamlmeta.DocumentSet".into(),
         TemplateNodeKind::Document => "*yamlmeta.Document".into(),
-        TemplateNodeKind::Map(_) => "*yamlmeta.Map".into(),
+        TemplateNodeKind::Map { .. } => "*yamlmeta.Map".into(),
         TemplateNodeKind::MapItem(key) => format!("*yamlmeta.MapItem key={}", node::key_text(key)),
         TemplateNodeKind::Array(_) => "*yamlmeta.Array".into(),
         TemplateNodeKind::ArrayItem => "*yamlmeta.ArrayItem idx=?".into(),

@@ -63,6 +63,23 @@ pub(super) fn write_plain(text: &Str, out: &mut Vec<u8>) -> bool {
     }
 }
 
+/// Whether a string is written without quotes, on one line; `false` if in doubt.
+pub(super) fn is_surely_plain(text: &Str) -> bool {
+    match text.as_window() {
+        Some((window, len)) => is_plain(&window[..len], short_content(window, len)),
+        None => is_plain(text, content(text)),
+    }
+}
+
+/// Appends a string.
+#[inline(always)]
+pub(super) fn push(out: &mut Vec<u8>, text: &Str) {
+    match text.as_window() {
+        Some((window, len)) => push_window(out, window, len),
+        None => out.extend_from_slice(text),
+    }
+}
+
 /// Appends the first `len` bytes of a window. It copies all and drops the rest: a copy of a length that
 /// the compiler knows takes a few instructions, a call to copy a few bytes about thirty.
 #[inline(always)]

@@ -8,7 +8,7 @@ use ytterby_text::{Str, budget, push_int};
 
 use super::Sink;
 use super::layout::{double, literal, single, spaces};
-use super::style::{Quoting, push_window, quoting, write_plain};
+use super::style::{Quoting, is_surely_plain, push, push_window, quoting, write_plain};
 use crate::{ComplexKey, Scalar};
 
 /// Longest key, in bytes, that is written on one line before its `:`.
@@ -198,6 +198,23 @@ impl YamlWriter {
         self.written = mark.written;
     }
 
+    /// Writes a key like [`Sink::key`], if [`is_plain`] says that it needs no quotes.
+    #[inline]
+    pub fn plain_key(&mut self, key: &Str) {
+        self.begin_item();
+        push(&mut self.out, key);
+        self.out.push(b':');
+        self.line = LineContent::Key;
+    }
+
+    /// Writes a string like [`Sink::scalar`], if [`is_plain`] says that it needs no quotes.
+    #[inline]
+    pub fn plain_scalar(&mut self, text: &Str) {
+        self.begin_value();
+        push(&mut self.out, text);
+        self.line = LineContent::Full;
+    }
+
     #[inline]
     fn end_line(&mut self) {
         if self.line != LineContent::Empty {
@@ -376,6 +393,18 @@ impl Sink for YamlWriter {
         self.begin_value();
         self.text(value);
     }
+}
+
+/// Whether a string can be written by [`YamlWriter::plain_key`] and [`YamlWriter::plain_scalar`], so that it need not be looked
+/// at each time that it is written.
+///
+/// ```
+/// use ytterby_yaml::write::is_plain;
+/// assert!(is_plain(&"name".into()));
+/// assert!(!is_plain(&"on".into()));
+/// ```
+pub fn is_plain(text: &Str) -> bool {
+    text.len() <= LONGEST_SIMPLE_KEY && is_surely_plain(text)
 }
 
 /// Whether a key can be written before its `:`: it is short and has one line.
