@@ -53,9 +53,7 @@ fn link_statically(dir: &Path) -> Option<()> {
     for (path, text) in scripts {
         fs::write(path, text).ok()?;
     }
-    // Code that is never run (`#[cold]`, or by the counts of a training run) lies apart, so that less of the file is mapped.
-    let apart = "-Wl,-z,keep-text-section-prefix".to_owned();
-    for arg in [format!("-L{}", dir.display()), "-static".into(), "-no-pie".into(), apart] {
+    for arg in [format!("-L{}", dir.display()), "-static".into(), "-no-pie".into()] {
         println!("cargo:rustc-link-arg-bins={arg}");
     }
     Some(())
