@@ -80,6 +80,10 @@ impl<'c> Merge<'c> {
 
     /// Applies a value of an overlay to a value.
     pub fn value<'r>(&mut self, left: &mut Node, right: &'r Node, defaults: Expects<'r>) -> Result<Merged, Failure> {
+        // Most values: without looking at the stack.
+        if let Node::Scalar(_) = right {
+            return Ok(Merged::Replaced);
+        }
         deep(|| match (left, right) {
             (_, Node::Scalar(_)) => Ok(Merged::Replaced),
             (Node::Map(left), Node::Map(right)) => {

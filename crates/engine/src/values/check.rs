@@ -328,8 +328,8 @@ fn carries_rules(item: &dyn Annotated) -> bool {
     }
     match item.value() {
         Node::Scalar(_) => false,
-        Node::Map(map) => map.iter().any(|item| crate::deep(|| carries_rules(item))),
-        Node::Array(array) => array.items.iter().any(|item| crate::deep(|| carries_rules(item))),
+        Node::Map(map) => crate::deep(|| map.iter().any(|item| carries_rules(item))),
+        Node::Array(array) => crate::deep(|| array.items.iter().any(|item| carries_rules(item))),
     }
 }
 
@@ -544,8 +544,8 @@ fn is_given(item: &dyn Annotated) -> bool {
 fn holds_given(node: &Node) -> bool {
     match node {
         Node::Scalar(_) => false,
-        Node::Map(map) => map.iter().any(|item| crate::deep(|| is_given(item))),
-        Node::Array(array) => array.items.iter().any(|item| crate::deep(|| is_given(item))),
+        Node::Map(map) => crate::deep(|| map.iter().any(|item| is_given(item))),
+        Node::Array(array) => crate::deep(|| array.items.iter().any(|item| is_given(item))),
     }
 }
 

@@ -269,7 +269,7 @@ fn warn_about_item(run: &Run, item: &dyn Annotated) {
     }
     match item.value() {
         Node::Scalar(_) => {}
-        Node::Map(map) => map.iter().for_each(|item| crate::deep(|| warn_about_item(run, item))),
-        Node::Array(array) => array.items.iter().for_each(|item| crate::deep(|| warn_about_item(run, item))),
+        Node::Map(map) => crate::deep(|| map.iter().for_each(|item| warn_about_item(run, item))),
+        Node::Array(array) => crate::deep(|| array.items.iter().for_each(|item| warn_about_item(run, item))),
     }
 }
