@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use proptest::prelude::*;
 use ytterby::diag::Sources;
 use ytterby::diag::render::ytt;
 use ytterby::{Content, InputFile, Options, OutputForm, Silent};
@@ -203,4 +204,179 @@ fn problems_keep_their_order() {
     check(&[("a.yml", "---\na: #@ 1\n---\nb: #@ fail(\"on purpose\")\n")], "on purpose");
     check(&[("a.yml", "#@ if True:\n---\na: 1\n#@overlay/remove\n---\n#@ end\n")], "a: 1\n");
     check(&[("a.yml", "a:\n  #@overlay/remove\n  b: 1\n---\nc: #@ 1\n")], "has no effect");
+}
+
+/// The constant starts of items are kept in loops, and written again where they begin alike.
+#[test]
+fn starts_of_items_in_loops() {
+    let template = "\
+list:
+#@ for i in range(4):
+- name: one
+  kind: {}
+  nested:
+    deep:
+    - - - x
+        - v: #@ i
+    #@ if i % 2:
+    text: |
+      block
+       more
+    none:
+    #@ end
+    code: #@ i
+  #@ for j in range(i):
+  last:
+  - z
+  #@ end
+#@ end
+---
+#@ for i in range(3):
+  #@ if i > 0:
+-
+  - a: b
+    c: #@ i
+  #@ end
+- - a: b
+    c: #@ i
+- - a: b
+    #@ if i == 2:
+    a: again
+    #@ end
+    c: #@ i
+#@ end
+#@ for i in range(3):
+---
+kind: x
+\"on\": {a: [], b: [1, {c: }]}
+spec:
+  #@ if i == 1:
+  first: true
+  #@ end
+  second: #@ i
+#@ end
+";
+    let once = template.replace("range(i)", "range(i % 2)").replace("a: again", "d: once");
+    check(
+        &[("a.yml", &once)],
+        "- name: one\n  kind: {}\n  nested:\n    deep:\n    - - - x\n        - v: 3\n    text: |",
+    );
+    check(&[("a.yml", &once)], "    code: 3\n  last:\n  - z\n---\n- - a: b\n    c: 0\n");
+    check(&[("a.yml", &template.replace("a: again", "d: once"))], "expected key 'last' to not be specified again");
+    check(&[("a.yml", &template.replace("range(i)", "range(i % 2)"))], "expected key 'a' to not be specified again");
+    let annotated = once.replace("    c: #@ i\n", "    #@overlay/remove\n    c: #@ i\n");
+    check(&[("a.yml", &annotated)], "has no effect");
+}
+
+/// Writes a template that the bytes choose.
+struct Chooser<'a> {
+    bytes: std::slice::Iter<'a, u8>,
+    text: String,
+    indent: usize,
+    loops: usize,
+    keys: usize,
+}
+
+impl Chooser<'_> {
+    fn choose(&mut self, count: u8) -> u8 {
+        self.bytes.next().map_or(0, |byte| byte % count)
+    }
+
+    fn line(&mut self, line: &str) {
+        let indent = "  ".repeat(self.indent);
+        self.text += &format!("{indent}{line}\n");
+    }
+
+    /// The items of a map or an array, some of them in loops and conditions.
+    fn items(&mut self, is_map: bool) {
+        for _ in 0..=self.choose(4) {
+            let code = match self.choose(6) {
+                1 if !is_map || self.choose(12) == 1 => Some("for i in range(3):"),
+                2 | 3 if self.loops > 0 => Some("if i % 2 == 1:"),
+                _ => None,
+            };
+            if let Some(code) = code {
+                self.line(&format!("#@ {code}"));
+                self.loops += 1;
+            }
+            match self.choose(12) {
+                1 => self.line("#! a comment"),
+                2 => self.line("#@overlay/append"),
+                3 if is_map => self.line("#@yaml/map-key-override"),
+                _ => {}
+            }
+            self.item(is_map);
+            if code.is_some() {
+                self.line("#@ end");
+                self.loops -= 1;
+            }
+        }
+    }
+
+    fn item(&mut self, is_map: bool) {
+        self.keys += usize::from(self.choose(60) != 1);
+        let start = match (is_map, self.choose(8)) {
+            (true, 1) if self.loops > 0 => format!("#@yaml/text-templated-strings\nk{}-(@= str(i) @):", self.keys),
+            (true, _) => format!("k{}:", self.keys),
+            (false, _) => "-".to_owned(),
+        };
+        for line in start.lines().take(start.lines().count() - 1) {
+            self.line(line);
+        }
+        let start = start.lines().last().unwrap_or_default().to_owned();
+        let number = if self.loops > 0 { "i" } else { "7" };
+        match self.choose(10) {
+            0 => self.line(&start),
+            1 => self.line(&format!("{start} constant")),
+            2 => self.line(&format!("{start} #@ {number}")),
+            3 => self.line(&format!("{start} {{a: [1, {{}}], \"yes\": }}")),
+            4 => self.line(&format!("{start} #@ {{\"a\": [{number}], \"b\": {{}}}}")),
+            5 => {
+                self.line(&format!("{start} |"));
+                self.line("  block");
+                self.line("    of text");
+            }
+            6 => {
+                self.line("#@yaml/text-templated-strings");
+                self.line(&format!("{start} text (@= str({number}) @)"));
+            }
+            kind => {
+                self.line(&start);
+                self.indent += 1;
+                if self.indent < 6 {
+                    self.items(kind < 9);
+                }
+                self.indent -= 1;
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+
+    #[test]
+    fn chosen_templates(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let mut chooser = Chooser { bytes: bytes.iter(), text: String::new(), indent: 0, loops: 0, keys: 0 };
+        for _ in 0..=chooser.choose(3) {
+            let is_in_loop = chooser.choose(2) == 1;
+            if is_in_loop {
+                chooser.line("#@ for i in range(3):");
+                chooser.loops += 1;
+            }
+            chooser.line("---");
+            let is_map = chooser.choose(3) > 0;
+            chooser.items(is_map);
+            if is_in_loop {
+                chooser.line("#@ end");
+                chooser.loops -= 1;
+            }
+        }
+        for target in [OutputForm::Documents, OutputForm::Files] {
+            let files = [("a.yml", chooser.text.as_str())];
+            let kept = rendered(&files, &Options { target, ..Options::default() });
+            let early = rendered(&files, &Options { target, ..last() });
+            prop_assert_eq!(early, kept, "{}", chooser.text);
+        }
+    }
 }

@@ -83,6 +83,15 @@ pub trait Ops {
     /// Any error makes the program fail.
     fn op(&self, eval: &mut Eval, op: u32, values: OpValues<'_>) -> Result<(), Error>;
 
+    /// Runs `count` operations without arguments, from `first` on, at once. If this returns false, it has done nothing that
+    /// the first of them would not do, and [`Ops::op`] is called for each.
+    ///
+    /// # Errors
+    /// Any error makes the program fail, at the position of the first operation.
+    fn run(&self, _eval: &mut Eval, _first: u32, _count: u16) -> Result<bool, Error> {
+        Ok(false)
+    }
+
     /// A fragment function begins; its first operation has this dialect.
     ///
     /// # Errors

@@ -11,10 +11,11 @@ use ytterby_yaml::write::{WriterMark, YamlWriter};
 use ytterby_yaml::{Scalar, Sink};
 
 use super::build::{Built, NOT_STARTED, Result};
+use super::item_runs::Run;
 use super::open::{contents, not_overridden, not_settable};
 use super::pending::{IdleOverlays, Pending, may_be_overlay};
 use super::place::{Collection, OpenCollection, Place, place_of};
-use super::table::{LinkedTable, NodeNumber, NodeTable, SourceValue, TemplateNode, TemplateNodeKind};
+use super::table::{LinkedTable, NodeNumber, NodeTable, Op, SourceValue, TemplateNode, TemplateNodeKind};
 use crate::annotation::Ann;
 use crate::early;
 use crate::node::{self, FragmentData, Map, Node};
@@ -23,37 +24,39 @@ use crate::node::{self, FragmentData, Map, Node};
 const DEEP: usize = 32;
 
 /// The bytes that are charged for a scalar, besides its text.
-const SCALAR_BYTES: usize = 80;
+pub(super) const SCALAR_BYTES: usize = 80;
 
 /// The text of a file under construction.
 pub(super) struct ItemWriter {
-    yaml: YamlWriter,
+    pub yaml: YamlWriter,
     /// The open collections, the documents first.
-    open: Vec<OpenText>,
+    pub open: Vec<OpenText>,
     /// The items of the open maps from the outermost to the innermost, while their keys are surely different.
-    items: Vec<NodeNumber>,
+    pub items: Vec<NodeNumber>,
     pub pending: Pending,
-    idle: IdleOverlays,
-    problem: Option<String>,
+    pub idle: IdleOverlays,
+    pub problem: Option<String>,
+    /// By the number of their first operation.
+    pub runs: Vec<Run>,
 }
 
-struct OpenText {
-    tag: NodeNumber,
+pub(super) struct OpenText {
+    pub tag: NodeNumber,
     /// The tag of the open item; 0 if there is none.
-    item: NodeNumber,
-    collection: Collection,
-    has_items: bool,
+    pub item: NodeNumber,
+    pub collection: Collection,
+    pub has_items: bool,
     /// Whether the open item has a value.
-    has_value: bool,
+    pub has_value: bool,
     /// Where the value of the open item begins.
-    value: WriterMark,
-    keys: Keys,
+    pub value: WriterMark,
+    pub keys: Keys,
     /// Whether the open item is a document that may be an overlay.
-    may_be_overlay: bool,
+    pub may_be_overlay: bool,
 }
 
 /// The keys of an open map.
-enum Keys {
+pub(super) enum Keys {
     /// All are different in the source, and each item came after those before it. The items are those of
     /// [`ItemWriter::items`] from this index on.
     InOrder(usize),
@@ -80,14 +83,32 @@ impl Default for ItemWriter {
             pending: Pending::default(),
             idle: IdleOverlays::default(),
             problem: None,
+            runs: Vec::new(),
         }
     }
 }
 
 impl ItemWriter {
+    /// Does an operation that starts nodes.
+    #[inline]
+    pub fn start_op(&mut self, table: &LinkedTable, op: &Op) -> Result<()> {
+        match *op {
+            Op::StartLeaf(tag) => {
+                self.start(table, tag)?;
+                self.set_source_value(table, tag)
+            }
+            Op::StartNested(tag) => {
+                self.start(table, tag)?;
+                self.start(table, tag + 1)
+            }
+            Op::StartNode(tag) => self.start(table, tag),
+            _ => Ok(()),
+        }
+    }
+
     /// Opens a node.
     #[inline]
-    pub fn start(&mut self, table: &NodeTable, tag: NodeNumber) -> Result<()> {
+    fn start(&mut self, table: &NodeTable, tag: NodeNumber) -> Result<()> {
         let node = table.node(tag);
         match node.kind {
             TemplateNodeKind::DocumentSet => self.start_collection(table, tag, node, Collection::Documents),
@@ -294,7 +315,7 @@ impl ItemWriter {
     }
 
     /// Closes what is open below the place of a new node.
-    fn close_to_parent_of(&mut self, table: &NodeTable, tag: NodeNumber, new: &TemplateNode) -> Result<()> {
+    pub fn close_to_parent_of(&mut self, table: &NodeTable, tag: NodeNumber, new: &TemplateNode) -> Result<()> {
         let place = place_of(&self.open, table, tag).ok_or_else(|| new.kind.no_place())?;
         while self.open.len() > place.depth() {
             self.close();
@@ -330,7 +351,7 @@ impl ItemWriter {
     }
 
     /// Closes the open item of the innermost collection, if there is one.
-    fn close_item(&mut self) {
+    pub fn close_item(&mut self) {
         let Some(open) = self.open.last_mut() else { return };
         if std::mem::take(&mut open.item) == 0 {
             return;

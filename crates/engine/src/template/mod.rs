@@ -7,6 +7,7 @@
 mod annotation_hint;
 mod build;
 mod comment;
+mod item_runs;
 mod item_writer;
 mod lint;
 mod literal;

@@ -14,7 +14,7 @@ use super::build::{Becomes, Built, Dialect, KeyOverrides, ResultBuilder};
 use super::item_writer::ItemWriter;
 use super::pending::Pending;
 use super::program::GENERATED;
-use super::table::{Annotate, LinkedTable, NodeNumber, NodeTable, Op, TemplateNode};
+use super::table::{Annotate, LinkedTable, NodeNumber, Op, TemplateNode};
 use crate::annotation::{Ann, Annotation, Level};
 use crate::contexts::{Building, OpenContexts};
 use crate::node::{self, Fragment};
@@ -145,23 +145,9 @@ impl TemplateOps {
     fn apply(&self, op: &Op, values: OpValues<'_>) -> Result<(), String> {
         match (op, values) {
             (Op::Nothing, _) => Ok(()),
-            (Op::StartNode(tag), _) => {
-                self.open.count_nodes(1)?;
-                self.with_context(|context| context.start(&self.table, *tag))
-            }
-            (Op::StartLeaf(tag), _) => {
-                self.open.count_nodes(1)?;
-                self.with_context(|context| {
-                    context.start(&self.table, *tag)?;
-                    context.set_source_value(&self.table, *tag)
-                })
-            }
-            (Op::StartNested(tag), _) => {
-                self.open.count_nodes(2)?;
-                self.with_context(|context| {
-                    context.start(&self.table, *tag)?;
-                    context.start(&self.table, *tag + 1)
-                })
+            (Op::StartNode(_) | Op::StartLeaf(_) | Op::StartNested(_), _) => {
+                self.open.count_nodes(op.nodes())?;
+                self.with_context(|context| context.start_op(&self.table, op))
             }
             (Op::SetNode(tag), _) => self.with_context(|context| context.set_source_value(&self.table, *tag)),
             (Op::SetNodeValue, OpValues::Value(value)) => match value.downcast::<Noop>() {
@@ -211,11 +197,23 @@ impl Context {
         }
     }
 
+    /// Does an operation that starts nodes.
     #[inline]
-    fn start(&mut self, table: &NodeTable, tag: NodeNumber) -> Result<(), String> {
+    fn start_op(&mut self, table: &LinkedTable, op: &Op) -> Result<(), String> {
         match self {
-            Context::Builder(context) => context.start(table, tag),
-            Context::Writer(context) => context.start(table, tag),
+            Context::Builder(context) => match *op {
+                Op::StartLeaf(tag) => {
+                    context.start(table, tag)?;
+                    context.set_source_value(table, tag)
+                }
+                Op::StartNested(tag) => {
+                    context.start(table, tag)?;
+                    context.start(table, tag + 1)
+                }
+                Op::StartNode(tag) => context.start(table, tag),
+                _ => Ok(()),
+            },
+            Context::Writer(context) => context.start_op(table, op),
         }
     }
 
@@ -258,7 +256,14 @@ impl Ops for TemplateOps {
             let text = format!("a {kind} cannot be a map key in a template ({cause})");
             return Err(Error::new(text).with_help(node::COMPLEX_KEY_HELP));
         }
-        self.apply(op, values).map_err(|problem| Error::new(format!("{GENERATED}{}: {problem}", reference_name(op))))
+        self.apply(op, values).map_err(|problem| problem_of(op, &problem))
+    }
+
+    fn run(&self, _eval: &mut Eval, first: u32, count: u16) -> Result<bool, Error> {
+        let mut contexts = self.contexts.borrow_mut();
+        let Some(Context::Writer(writer)) = contexts.last_mut() else { return Ok(false) };
+        let started = writer.start_run(&self.table, first, count.into(), &self.open);
+        started.map_err(|problem| problem_of(self.table.op(first), &problem))
     }
 
     fn enter(&self, _eval: &mut Eval, dialect: u8) -> Result<(), Error> {
@@ -276,6 +281,10 @@ impl Ops for TemplateOps {
             (None, Built::Written(_)) => Value::None,
         })
     }
+}
+
+fn problem_of(op: &Op, problem: &str) -> Error {
+    Error::new(format!("{GENERATED}{}: {problem}", reference_name(op)))
 }
 
 /// The reference's name of an operation; its messages begin with it.

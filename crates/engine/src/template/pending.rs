@@ -31,6 +31,11 @@ impl Pending {
     }
 
     #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.annotations.is_empty() && self.keys.is_empty()
+    }
+
+    #[inline]
     pub fn take_key(&mut self, tag: NodeNumber) -> Option<Str> {
         if self.keys.is_empty() {
             return None;
@@ -79,6 +84,12 @@ impl IdleOverlays {
         {
             self.found.push(overlay);
         }
+    }
+
+    /// Whether the open document has none so far.
+    #[inline]
+    pub fn is_clear(&self) -> bool {
+        self.in_document.is_none()
     }
 
     pub fn into_found(self) -> Vec<(Ann, Pos)> {

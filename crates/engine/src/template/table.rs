@@ -118,6 +118,27 @@ pub(crate) enum Op {
     SetKeyText(NodeNumber),
 }
 
+impl Op {
+    /// The node that it starts.
+    #[inline]
+    pub fn starts(&self) -> Option<NodeNumber> {
+        match *self {
+            Op::StartNode(tag) | Op::StartLeaf(tag) | Op::StartNested(tag) => Some(tag),
+            _ => None,
+        }
+    }
+
+    /// The number of nodes that it creates.
+    #[inline]
+    pub fn nodes(&self) -> u32 {
+        match self {
+            Op::StartNode(_) | Op::StartLeaf(_) | Op::AddText(_) | Op::AddTextValue(_) => 1,
+            Op::StartNested(_) => 2,
+            _ => 0,
+        }
+    }
+}
+
 /// The data of [`Op::Annotate`].
 #[derive(Clone, Debug)]
 pub(crate) struct Annotate {
@@ -205,8 +226,7 @@ impl NodeTable {
         if !self.has_complex_keys {
             return None;
         }
-        let (Op::StartNode(tag) | Op::StartLeaf(tag) | Op::StartNested(tag)) = op else { return None };
-        match &self.node(*tag).kind {
+        match &self.node(op.starts()?).kind {
             TemplateNodeKind::MapItem(Scalar::Complex(key)) => Some(key),
             _ => None,
         }

@@ -181,6 +181,8 @@ pub(crate) enum Instr {
 
     /// A host operation.
     Op { op: u32 },
+    /// The host operations of the next `count` instructions, if the host can do them at once; then they are skipped.
+    OpRun { op: u32, count: u16 },
     OpValue { x: Reg, op: u32 },
     /// A host operation with arguments from `base` on; the next instruction contains their shape.
     OpCall { base: Reg, op: u32 },

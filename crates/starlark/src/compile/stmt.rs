@@ -13,11 +13,14 @@ use crate::{Dialect, ProgramPiece};
 
 impl FnCompiler<'_> {
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Compiled<()> {
-        for stmt in stmts {
+        let is_observed = self.program.coverage.is_some() || self.program.profiled;
+        let mut run_end = 0;
+        for (at, stmt) in stmts.iter().enumerate() {
             let mark = self.next;
-            if (self.program.coverage.is_some() || self.program.profiled)
-                && let Some(pos) = self.place(stmt)
-            {
+            if at >= run_end && !is_observed {
+                run_end = at + self.run_of_ops(&stmts[at..]);
+            }
+            if is_observed && let Some(pos) = self.place(stmt) {
                 if let Some(coverage) = self.program.coverage {
                     coverage.declare(pos);
                 }
@@ -28,6 +31,22 @@ impl FnCompiler<'_> {
             self.next = mark;
         }
         Ok(())
+    }
+
+    /// Announces host operations with consecutive numbers, and returns how many statements they are.
+    fn run_of_ops(&mut self, stmts: &[Stmt]) -> usize {
+        let op_of = |stmt: &Stmt| match stmt {
+            Stmt::HostOp(piece, _) => match self.program.pieces.get(*piece as usize) {
+                Some(&ProgramPiece::Op { op, at, .. }) => Some((op, at)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((op, at)) = stmts.first().and_then(op_of) else { return 0 };
+        let ops = stmts.iter().map_while(op_of).take(usize::from(u16::MAX));
+        let count = ops.zip(op..).take_while(|((op, _), next)| op == next).count();
+        self.emit(Instr::OpRun { op, count: count as u16 }, at);
+        count
     }
 
     /// The position of a statement.

@@ -444,6 +444,12 @@ pub(super) fn execute(eval: &mut Eval, stack: &mut Vec<Value>, floor: usize) -> 
                         note!();
                         check!(function.module.ops.op(eval, op, OpValues::None));
                     }
+                    Instr::OpRun { op, count } => {
+                        note!();
+                        if check!(function.module.ops.run(eval, op, count)) {
+                            pc += usize::from(count);
+                        }
+                    }
                     Instr::OpValue { x, op } => {
                         note!();
                         let value = reg!(x).take();

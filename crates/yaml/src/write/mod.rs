@@ -14,7 +14,7 @@ mod yaml;
 pub use json::{JsonOptions, JsonWriter};
 pub use pos::PosWriter;
 pub use tree::write_tree;
-pub use yaml::{WritePoint, WriterMark, WrittenValue, YamlWriter, is_plain, scalar_text};
+pub use yaml::{WritePoint, WriterMark, WrittenStart, WrittenValue, YamlWriter, is_plain, scalar_text};
 
 use crate::Scalar;
 

@@ -62,6 +62,37 @@ pub struct WrittenValue {
     written: bool,
 }
 
+/// The text of items and collections that began at some point and have not ended, to be written again at equal ones.
+#[derive(Clone, Debug)]
+pub struct WrittenStart {
+    text: Box<[u8]>,
+    line: LineContent,
+    written: bool,
+    levels: Box<[Level]>,
+}
+
+impl WrittenStart {
+    /// How long the text is, in bytes.
+    pub fn size(&self) -> usize {
+        self.text.len()
+    }
+}
+
+impl WriterMark {
+    /// The mark in a text that begins `start` bytes later.
+    #[must_use]
+    pub fn since(self, start: usize) -> WriterMark {
+        WriterMark { len: self.len - start, ..self }
+    }
+
+    /// The mark in a text that begins `start` bytes earlier.
+    #[inline]
+    #[must_use]
+    pub fn after(self, start: usize) -> WriterMark {
+        WriterMark { len: self.len + start, ..self }
+    }
+}
+
 impl WrittenValue {
     /// How long the text is, in bytes.
     pub fn size(&self) -> usize {
@@ -153,6 +184,53 @@ impl YamlWriter {
         self.out.extend_from_slice(&value.text);
         self.line = value.line;
         self.written |= value.written;
+    }
+
+    /// The number of open collections with items.
+    #[inline]
+    pub fn depth(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// The output after the first `start` bytes: items and collections that began when `depth` collections were open.
+    pub fn started_since(&self, start: usize, depth: usize) -> WrittenStart {
+        let (text, levels) = (self.out[start..].into(), self.levels[depth..].into());
+        WrittenStart { text, line: self.line, written: self.written, levels }
+    }
+
+    /// Writes what began at a point equal to this one.
+    ///
+    /// ```
+    /// use ytterby_yaml::{Scalar, Sink, write::YamlWriter};
+    /// let mut yaml = YamlWriter::new();
+    /// yaml.document();
+    /// yaml.begin_array(2);
+    /// let (point, start, depth) = (yaml.point(), yaml.written(), yaml.depth());
+    /// yaml.begin_map(1);
+    /// yaml.key(&Scalar::from("a"));
+    /// let started = yaml.started_since(start, depth);
+    /// yaml.scalar(&Scalar::Int(1));
+    /// yaml.end_map();
+    /// assert_ne!(yaml.point(), point);
+    /// let (point, start, depth) = (yaml.point(), yaml.written(), yaml.depth());
+    /// yaml.begin_map(1);
+    /// yaml.key(&Scalar::from("a"));
+    /// let started = yaml.started_since(start, depth);
+    /// yaml.scalar(&Scalar::Int(2));
+    /// yaml.end_map();
+    /// assert_eq!(yaml.point(), point);
+    /// yaml.repeat_start(&started);
+    /// yaml.scalar(&Scalar::Int(3));
+    /// yaml.end_map();
+    /// yaml.end_array();
+    /// assert_eq!(yaml.finish(), b"- a: 1\n- a: 2\n- a: 3\n");
+    /// ```
+    #[inline]
+    pub fn repeat_start(&mut self, started: &WrittenStart) {
+        self.out.extend_from_slice(&started.text);
+        self.levels.extend_from_slice(&started.levels);
+        self.line = started.line;
+        self.written |= started.written;
     }
 
     /// Adds the documents that another writer wrote.
