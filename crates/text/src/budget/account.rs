@@ -1,6 +1,6 @@
 //! The account of the run on this thread: what it may use and what it has used.
 //!
-//! Charges count down two thread-local numbers (`ROOM` and `FUEL`), which is cheap. Only when one
+//! Charges count down two numbers of the thread ([`Left`]), which is cheap. Only when one
 //! of them reaches zero, the account checks the memory, the clock and the cancellation token, and
 //! grants more.
 
@@ -12,11 +12,31 @@ use std::time::Duration;
 
 use super::limits::{Cancellation, Exceeded, Limits, Meter};
 
-thread_local! {
-    /// Bytes that may be charged before the memory is checked again.
-    pub(super) static ROOM: Cell<u64> = const { Cell::new(u64::MAX) };
+/// What may be charged before the account is asked.
+pub(super) struct Left {
+    /// Bytes before the memory is checked again.
+    pub room: Cell<u64>,
     /// Units of work before the clock is checked again; 0 only after a limit was reached.
-    pub(super) static FUEL: Cell<u64> = const { Cell::new(u64::MAX) };
+    pub fuel: Cell<u64>,
+}
+
+impl Left {
+    fn take_room(&self, bytes: u64) -> bool {
+        let rest = self.room.get().checked_sub(bytes);
+        self.room.set(rest.unwrap_or(self.room.get()));
+        rest.is_some()
+    }
+
+    fn take_fuel(&self, units: u64) -> bool {
+        let rest = self.fuel.get().checked_sub(units).filter(|rest| *rest > 0);
+        self.fuel.set(rest.unwrap_or(self.fuel.get()));
+        rest.is_some()
+    }
+}
+
+thread_local! {
+    /// One variable, because finding it is half of the cost of a charge.
+    pub(super) static LEFT: Left = const { Left { room: Cell::new(u64::MAX), fuel: Cell::new(u64::MAX) } };
     static ACCOUNT: RefCell<Option<Account>> = const { RefCell::new(None) };
 }
 
@@ -104,7 +124,8 @@ pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<A
     // The first check is early enough for small limits, and small runs never reach it.
     let room = account.limits.memory_with(0).min(BYTES_PER_LOOK / 4);
     account.room = room;
-    let around = (ACCOUNT.replace(Some(account)), ROOM.replace(room), FUEL.replace(UNITS_PER_LOOK));
+    let (around_room, around_fuel) = LEFT.with(|left| (left.room.replace(room), left.fuel.replace(UNITS_PER_LOOK)));
+    let around = (ACCOUNT.replace(Some(account)), around_room, around_fuel);
     if around.0.is_none() {
         ACTIVE.fetch_add(1, Ordering::Relaxed);
     }
@@ -119,8 +140,7 @@ impl Drop for BudgetGuard {
                 ACTIVE.fetch_sub(1, Ordering::Relaxed);
             }
             ACCOUNT.set(account);
-            ROOM.set(room);
-            FUEL.set(fuel);
+            set_left(room, fuel);
         }
     }
 }
@@ -129,14 +149,13 @@ impl Account {
     /// Refuses all further charges.
     fn exceed(&mut self, exceeded: Exceeded) -> Exceeded {
         let first = *self.exceeded.get_or_insert(exceeded);
-        ROOM.set(0);
-        FUEL.set(0);
+        set_left(0, 0);
         first
     }
 
     /// Checks whether `bytes` more are within the limit, and grants new room.
     fn more_memory(&mut self, bytes: u64) -> Result<(), Exceeded> {
-        self.charged += self.room - ROOM.get().min(self.room);
+        self.charged += self.room - LEFT.with(|left| left.room.get()).min(self.room);
         let limit = self.limits.memory_with(self.input);
         let measured = self.meter.as_ref().and_then(|meter| meter.memory());
         let used = match measured {
@@ -160,7 +179,7 @@ impl Account {
             room = (room / 2).min(BYTES_PER_LOOK);
         }
         self.room = room;
-        ROOM.set(room);
+        LEFT.with(|left| left.room.set(room));
         Ok(())
     }
 
@@ -189,7 +208,7 @@ impl Account {
         if let Some(limit) = self.around.as_ref().and_then(|around| around.reached(self.input)) {
             return Err(self.exceed(Exceeded::Time(limit)));
         }
-        FUEL.set(UNITS_PER_LOOK);
+        LEFT.with(|left| left.fuel.set(UNITS_PER_LOOK));
         match now.filter(|now| now.saturating_sub(self.measured) >= TIME_PER_MEASUREMENT) {
             Some(now) => {
                 self.measured = now;
@@ -225,31 +244,37 @@ impl Deadline {
     }
 }
 
+fn set_left(room: u64, fuel: u64) {
+    LEFT.with(|left| {
+        left.room.set(room);
+        left.fuel.set(fuel);
+    });
+}
+
 /// Calls `act` with the account of this thread; returns `otherwise` if there is none.
 fn with<T>(otherwise: T, act: impl FnOnce(&mut Account) -> T) -> T {
     ACCOUNT.with_borrow_mut(|account| match account {
         Some(account) => act(account),
         None => {
-            ROOM.set(u64::MAX);
-            FUEL.set(u64::MAX);
+            set_left(u64::MAX, u64::MAX);
             otherwise
         }
     })
 }
 
+/// Charges what is not left.
 #[cold]
 #[inline(never)]
-pub(super) fn more_memory(bytes: u64) -> Result<(), Exceeded> {
-    with(Ok(()), |account| match account.exceeded {
-        Some(exceeded) => Err(exceeded),
-        None => account.more_memory(bytes),
+pub(super) fn take(bytes: u64, units: u64) -> Result<(), Exceeded> {
+    with(Ok(()), |account| {
+        if let Some(exceeded) = account.exceeded {
+            return Err(exceeded);
+        }
+        if !LEFT.with(|left| left.take_room(bytes)) {
+            account.more_memory(bytes)?;
+        }
+        if LEFT.with(|left| left.take_fuel(units)) { Ok(()) } else { account.look(units) }
     })
-}
-
-#[cold]
-#[inline(never)]
-pub(super) fn look(units: u64) -> Result<(), Exceeded> {
-    with(Ok(()), |account| account.look(units))
 }
 
 #[inline(never)]
@@ -286,7 +311,9 @@ pub(super) fn steps_left() -> u64 {
 
 pub(super) fn used() -> (u64, u64) {
     ACCOUNT.with_borrow(|account| match account {
-        Some(account) => (account.steps, account.charged + account.room.saturating_sub(ROOM.get())),
+        Some(account) => {
+            (account.steps, account.charged + account.room.saturating_sub(LEFT.with(|left| left.room.get())))
+        }
         None => (0, 0),
     })
 }

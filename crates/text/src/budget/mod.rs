@@ -24,10 +24,31 @@ pub use limits::{Cancellation, Exceeded, Limit, Limits, Meter};
 pub use parse::{parse_count, parse_size, parse_time, shown_size, shown_time};
 pub use unwind::{catch, or_unwind};
 
-use account::{FUEL, ROOM};
+use account::LEFT;
 
 /// Bytes of copying, comparing or scanning that count as one unit of work.
 const BYTES_PER_UNIT: usize = 32;
+
+/// Charges memory and work. After a limit was reached, there is no fuel for any work, and no room for any memory.
+#[inline]
+fn take(bytes: u64, units: u64) -> Result<(), Exceeded> {
+    let is_within = LEFT.with(|left| {
+        let (room, fuel) = (left.room.get(), left.fuel.get());
+        let is_within = bytes <= room && (units < fuel || units == 0);
+        if is_within {
+            left.room.set(room - bytes);
+            left.fuel.set(fuel - units);
+        }
+        is_within
+    });
+    if is_within { Ok(()) } else { account::take(bytes, units) }
+}
+
+/// The units of a pass over `bytes` bytes.
+#[inline]
+fn units_of(bytes: usize) -> u64 {
+    (1 + bytes / BYTES_PER_UNIT) as u64
+}
 
 /// Charges memory that is about to be allocated.
 ///
@@ -35,12 +56,7 @@ const BYTES_PER_UNIT: usize = 32;
 /// If it exceeds the memory limit.
 #[inline]
 pub fn memory(bytes: usize) -> Result<(), Exceeded> {
-    let room = ROOM.get();
-    if bytes as u64 <= room {
-        ROOM.set(room - bytes as u64);
-        return Ok(());
-    }
-    account::more_memory(bytes as u64)
+    take(bytes as u64, 0)
 }
 
 /// Charges memory for `count` values of `size` bytes; the product may overflow.
@@ -59,12 +75,7 @@ pub fn memory_of(count: usize, size: usize) -> Result<(), Exceeded> {
 /// If the time limit is reached, or the run was cancelled.
 #[inline]
 pub fn work(units: usize) -> Result<(), Exceeded> {
-    let fuel = FUEL.get();
-    if (units as u64) < fuel {
-        FUEL.set(fuel - units as u64);
-        return Ok(());
-    }
-    account::look(units as u64)
+    take(0, units as u64)
 }
 
 /// Charges a pass over `bytes` bytes.
@@ -73,7 +84,7 @@ pub fn work(units: usize) -> Result<(), Exceeded> {
 /// As [`work`].
 #[inline]
 pub fn scan(bytes: usize) -> Result<(), Exceeded> {
-    work(1 + bytes / BYTES_PER_UNIT)
+    take(0, units_of(bytes))
 }
 
 /// Charges a text that is about to be built: its memory, and the pass that writes it.
@@ -82,8 +93,7 @@ pub fn scan(bytes: usize) -> Result<(), Exceeded> {
 /// As [`memory`] and [`work`].
 #[inline]
 pub fn text(bytes: usize) -> Result<(), Exceeded> {
-    memory(bytes)?;
-    scan(bytes)
+    take(bytes as u64, units_of(bytes))
 }
 
 /// Charges a step of a walk that cannot fail. If it returns false, the walk should stop; its result
@@ -91,20 +101,20 @@ pub fn text(bytes: usize) -> Result<(), Exceeded> {
 #[inline]
 #[must_use]
 pub fn may_go_on(bytes: usize) -> bool {
-    memory(bytes).is_ok() && work(1).is_ok()
+    take(bytes as u64, 1).is_ok()
 }
 
 /// As [`may_go_on`] for many steps of a walk: bytes that are about to be allocated, and units of work.
 #[inline]
 #[must_use]
 pub fn may_take(bytes: usize, units: usize) -> bool {
-    memory(bytes).is_ok() && work(units).is_ok()
+    take(bytes as u64, units as u64).is_ok()
 }
 
 /// Whether a limit was reached, so that the results of functions that cannot fail are incomplete.
 #[inline]
 pub fn is_exceeded() -> bool {
-    FUEL.get() == 0
+    LEFT.with(|left| left.fuel.get() == 0)
 }
 
 /// Reports a limit that was reached in functions that cannot fail.
@@ -113,7 +123,7 @@ pub fn is_exceeded() -> bool {
 /// If a limit was reached.
 #[inline]
 pub fn check() -> Result<(), Exceeded> {
-    if is_exceeded() { account::look(0) } else { Ok(()) }
+    if is_exceeded() { account::take(0, 0) } else { Ok(()) }
 }
 
 /// Charges steps of code.
