@@ -15,10 +15,10 @@ use crate::{Diagnostic, DiagnosticKind, Frame, Help, Id, Label, Path, Pos, Role,
 
 /// Why a run failed. Boxed, so that it is as small as a pointer.
 #[derive(Clone)]
-pub struct Failure(Box<Inner>);
+pub struct Failure(Box<FailureData>);
 
 #[derive(Clone)]
-struct Inner {
+struct FailureData {
     cause: Cause,
     /// Innermost first.
     contexts: Vec<Context>,
@@ -432,7 +432,7 @@ impl Failure {
     /// A failure with this cause. Of a cause with thousands of parts, the first thousand are kept.
     pub fn of(cause: Cause) -> Failure {
         let cause = shortened(cause);
-        Failure(Box::new(Inner { cause, contexts: Vec::new(), warnings: Vec::new() }))
+        Failure(Box::new(FailureData { cause, contexts: Vec::new(), warnings: Vec::new() }))
     }
 
     /// A failure of one problem with only a message.

@@ -298,7 +298,7 @@ impl RuleEntry {
 
 /// Parses a rule. Its patterns are compiled as long as there is `room` for them.
 fn entry(index: usize, offset: usize, members: &[(JsonNode, JsonNode)], room: &mut u64) -> RuleEntry {
-    let mut object = Object { offset, members: HashMap::new(), faults: Vec::new(), extensions: Vec::new(), room };
+    let mut object = RuleMembers { offset, members: HashMap::new(), faults: Vec::new(), extensions: Vec::new(), room };
     let mut unknown_keys = Vec::new();
     for (key, value) in members {
         let name = key.as_str().unwrap_or_default();
@@ -363,7 +363,7 @@ fn entry(index: usize, offset: usize, members: &[(JsonNode, JsonNode)], room: &m
 }
 
 /// The members of a rule that is being parsed, with problems so far.
-struct Object<'a> {
+struct RuleMembers<'a> {
     offset: usize,
     members: HashMap<&'static str, &'a JsonNode>,
     faults: Vec<RuleDefect>,
@@ -372,7 +372,7 @@ struct Object<'a> {
     room: &'a mut u64,
 }
 
-impl<'a> Object<'a> {
+impl<'a> RuleMembers<'a> {
     fn fault(&mut self, id: &'static str, offset: usize, message: String, hint: Option<String>) {
         self.faults.push(RuleDefect { id, offset, message, hint });
     }

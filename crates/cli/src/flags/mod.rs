@@ -22,7 +22,7 @@ pub struct Command {
     /// Its operands.
     pub operands: Operands,
     /// Its flags, in the order of the help.
-    pub flags: &'static [Group],
+    pub flags: &'static [FlagGroup],
     /// Its subcommands.
     pub commands: &'static [Command],
 }
@@ -39,7 +39,7 @@ pub enum Operands {
 
 /// Flags that belong together.
 #[derive(Debug)]
-pub struct Group {
+pub struct FlagGroup {
     /// The heading in the help.
     pub title: &'static str,
     /// The flags.

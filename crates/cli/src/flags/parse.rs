@@ -17,13 +17,13 @@ use super::{Command, Flag, FlagKind, FlagValues, ListFlag, Operands, Switch, Tex
 pub struct Invocation {
     /// The command and its parents, the root first.
     pub path: Vec<&'static Command>,
-    flags: Vec<(&'static Flag, Value)>,
+    flags: Vec<(&'static Flag, ParsedValue)>,
     /// Words that are neither flags nor commands.
     pub operands: Vec<String>,
 }
 
 #[derive(Debug)]
-enum Value {
+enum ParsedValue {
     Bool(bool),
     Text(String),
     List(Vec<String>),
@@ -37,7 +37,7 @@ impl Invocation {
 
     /// Whether a flag is on.
     pub fn is_on(&self, flag: &Switch) -> bool {
-        matches!(self.get(flag), Some(Value::Bool(true)))
+        matches!(self.get(flag), Some(ParsedValue::Bool(true)))
     }
 
     /// Whether a flag is present, with any value.
@@ -48,7 +48,7 @@ impl Invocation {
     /// The value of a flag; empty if absent.
     pub fn text(&self, flag: &TextFlag) -> &str {
         match self.get(flag) {
-            Some(Value::Text(text)) => text,
+            Some(ParsedValue::Text(text)) => text,
             _ => "",
         }
     }
@@ -61,12 +61,12 @@ impl Invocation {
     /// All values of a flag.
     pub fn list(&self, flag: &ListFlag) -> &[String] {
         match self.get(flag) {
-            Some(Value::List(values)) => values,
+            Some(ParsedValue::List(values)) => values,
             _ => &[],
         }
     }
 
-    fn get(&self, flag: &Flag) -> Option<&Value> {
+    fn get(&self, flag: &Flag) -> Option<&ParsedValue> {
         self.flags.iter().find(|(given, _)| given.name == flag.name).map(|(_, value)| value)
     }
 
@@ -81,21 +81,21 @@ impl Invocation {
         };
         let slot = self.flags.iter_mut().find(|(given, _)| given.name == flag.name).map(|(_, value)| value);
         let value = match flag.kind {
-            FlagKind::Bool => Value::Bool(
+            FlagKind::Bool => ParsedValue::Bool(
                 go_bool(text)
                     .ok_or_else(|| invalid(format!("strconv.ParseBool: parsing {}: invalid syntax", quoted(text))))?,
             ),
-            FlagKind::Text(_) | FlagKind::Optional(_) => Value::Text(text.to_owned()),
+            FlagKind::Text(_) | FlagKind::Optional(_) => ParsedValue::Text(text.to_owned()),
             FlagKind::List(_) | FlagKind::Commas(_) => {
                 let mut values = match flag.kind {
                     FlagKind::Commas(_) => csv::fields(text).map_err(invalid)?,
                     _ => vec![text.to_owned()],
                 };
-                if let Some(Value::List(all)) = slot {
+                if let Some(ParsedValue::List(all)) = slot {
                     all.append(&mut values);
                     return Ok(());
                 }
-                Value::List(values)
+                ParsedValue::List(values)
             }
         };
         match slot {
@@ -395,9 +395,9 @@ mod tests {
     const BULK_IN: TextFlag = TextFlag::new("bulk-in", "json", "");
     const FLAGS: &[Flag] = &[STRICT.0, DEBUG.0, FILE.0, OUTPUT.0, BULK_IN.0];
 
-    const GROUPS: &[Group] = &[Group { title: "", flags: FLAGS }];
+    const GROUPS: &[FlagGroup] = &[FlagGroup { title: "", flags: FLAGS }];
 
-    const fn command(name: &'static str, operands: Operands, flags: &'static [Group]) -> Command {
+    const fn command(name: &'static str, operands: Operands, flags: &'static [FlagGroup]) -> Command {
         Command { name, aliases: &[], summary: "", details: "", operands, flags, commands: &[] }
     }
 

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use super::args::{KubevirtArgs, OutputFormat};
 use super::load::LoadedFile;
-use super::output::{self, Issue, Level, counted, plain, xml};
+use super::output::{self, Issue, IssueLevel, counted, plain, xml};
 use super::report::Position;
 use super::validate::{ABBREVIATED, is_abbreviated};
 use super::world::{LoadedInputs, place};
@@ -24,7 +24,7 @@ use ytterby_yaml::Style;
 /// A finding and its position.
 struct LocatedFinding {
     id: &'static str,
-    level: Level,
+    level: IssueLevel,
     rule: String,
     at: Position,
     message: String,
@@ -60,7 +60,7 @@ pub(super) fn run(
                 let message = problem.message.clone();
                 found.push(LocatedFinding {
                     id: "unreadable",
-                    level: Level::Error,
+                    level: IssueLevel::Error,
                     rule: String::new(),
                     at,
                     message,
@@ -86,7 +86,7 @@ pub(super) fn run(
         let file = args.files.first().map_or(String::new(), |file| file.clone());
         found.push(LocatedFinding {
             id: "nothing-to-check",
-            level: Level::Warning,
+            level: IssueLevel::Warning,
             rule: String::new(),
             at: Position::unread(file, 1, 1),
             message: NOTHING.to_owned(),
@@ -94,14 +94,14 @@ pub(super) fn run(
         });
     }
     if args.quiet {
-        found.retain(|finding| finding.level != Level::Note);
+        found.retain(|finding| finding.level != IssueLevel::Note);
     }
     write(&found, annotations, args, &world.sources, stdout)?;
     let worst = found.iter().map(|found| found.level).max();
     Ok(match worst {
         _ if unreadable => UNREADABLE,
-        Some(Level::Error) => BROKEN,
-        Some(Level::Warning) if args.fail_on_warn => BROKEN,
+        Some(IssueLevel::Error) => BROKEN,
+        Some(IssueLevel::Warning) if args.fail_on_warn => BROKEN,
         _ => OK,
     })
 }
@@ -125,9 +125,9 @@ fn findings(annotation: &RulesAnnotation, file: &LoadedFile, found: &mut Vec<Loc
         found.push(LocatedFinding {
             id: finding.id,
             level: match finding.severity {
-                LintSeverity::Note => Level::Note,
-                LintSeverity::Warning => Level::Warning,
-                LintSeverity::Error => Level::Error,
+                LintSeverity::Note => IssueLevel::Note,
+                LintSeverity::Warning => IssueLevel::Warning,
+                LintSeverity::Error => IssueLevel::Error,
             },
             rule: finding.rule.clone(),
             at: place(annotation, file, finding.offset),
@@ -146,7 +146,7 @@ fn own_rules(vm: &Vm, file: &LoadedFile, world: &LoadedInputs, found: &mut Vec<L
     if is_abbreviated(vm) {
         found.push(LocatedFinding {
             id: "abbreviated-vm",
-            level: Level::Note,
+            level: IssueLevel::Note,
             rule: String::new(),
             at: place(annotation, file, 0),
             message: format!("the rules were not tried on the template: {ABBREVIATED}"),
@@ -170,7 +170,7 @@ fn own_rules(vm: &Vm, file: &LoadedFile, world: &LoadedInputs, found: &mut Vec<L
         }
         found.push(LocatedFinding {
             id: "own-vm-invalid",
-            level: Level::Error,
+            level: IssueLevel::Error,
             rule: outcome.rule,
             at: place(annotation, file, outcome.offset.unwrap_or(0)),
             message: format!("the template's own VM breaks this rule: {}", outcome.detail),
@@ -240,7 +240,7 @@ fn issues(found: &[LocatedFinding]) -> Vec<Issue> {
         let text = format!("{rule}{}{hint}", found.message);
         let sort = match (found.id, found.level) {
             ("unreadable", _) if found.at.pos == Pos::UNKNOWN => Id::FILE_MISSING,
-            (_, Level::Error) => Id::KUBEVIRT_RULE,
+            (_, IssueLevel::Error) => Id::KUBEVIRT_RULE,
             _ => Id::KUBEVIRT_LINT,
         };
         Issue {
@@ -270,13 +270,13 @@ fn text(found: &[LocatedFinding], out: &mut dyn Write) -> io::Result<()> {
 
 fn summary(found: &[LocatedFinding], annotations: usize, out: &mut dyn Write) -> io::Result<()> {
     let count = |level| found.iter().filter(|finding| finding.level == level).count();
-    let counts = [(Level::Error, "error"), (Level::Warning, "warning"), (Level::Note, "note")];
+    let counts = [(IssueLevel::Error, "error"), (IssueLevel::Warning, "warning"), (IssueLevel::Note, "note")];
     let counts: Vec<String> = counts.into_iter().map(|(level, word)| counted(count(level), word)).collect();
     writeln!(out, "{} checked: {}", counted(annotations, "annotation"), counts.join(", "))
 }
 
 fn json(found: &[LocatedFinding], out: &mut dyn Write) -> io::Result<()> {
-    let valid = !found.iter().any(|finding| finding.level == Level::Error);
+    let valid = !found.iter().any(|finding| finding.level == IssueLevel::Error);
     write!(out, "{{\n  \"valid\": {valid},\n  \"findings\": [")?;
     for (i, finding) in found.iter().enumerate() {
         write!(
@@ -297,7 +297,7 @@ fn json(found: &[LocatedFinding], out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn junit(found: &[LocatedFinding], out: &mut dyn Write) -> io::Result<()> {
-    let errors = found.iter().filter(|finding| finding.level == Level::Error).count();
+    let errors = found.iter().filter(|finding| finding.level == IssueLevel::Error).count();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(out, "<testsuites name=\"ytterby kubevirt lint\">")?;
     writeln!(out, "  <testsuite name=\"lint\" tests=\"{}\" failures=\"{errors}\">", found.len())?;
@@ -305,7 +305,7 @@ fn junit(found: &[LocatedFinding], out: &mut dyn Write) -> io::Result<()> {
         let (class, name) = (xml(&finding.at.to_string()), xml(finding.id));
         let message = xml(&finding.message);
         write!(out, "    <testcase classname=\"{class}\" name=\"{name}\">")?;
-        if finding.level == Level::Error {
+        if finding.level == IssueLevel::Error {
             writeln!(out, "<failure message=\"{message}\"/></testcase>")?;
         } else {
             writeln!(out, "<system-out>{}: {message}</system-out></testcase>", finding.level.as_str())?;

@@ -21,7 +21,7 @@ pub(super) struct Issue {
     pub id: String,
     /// The id of the diagnostic.
     pub sort: Id,
-    pub level: Level,
+    pub level: IssueLevel,
     pub at: Position,
     pub text: String,
     /// The path of the value in the VM.
@@ -32,18 +32,18 @@ pub(super) struct Issue {
 
 /// The severity of an issue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Level {
+pub(super) enum IssueLevel {
     Note,
     Warning,
     Error,
 }
 
-impl Level {
+impl IssueLevel {
     pub(super) fn as_str(self) -> &'static str {
         match self {
-            Level::Note => "note",
-            Level::Warning => "warning",
-            Level::Error => "error",
+            IssueLevel::Note => "note",
+            IssueLevel::Warning => "warning",
+            IssueLevel::Error => "error",
         }
     }
 }
@@ -212,10 +212,10 @@ fn issues(report: &ValidationReport) -> Vec<Issue> {
     let issue = |object: &CheckedObject, result: &Located| {
         let Located { outcome, at, rule_at, .. } = result;
         let level = match outcome.status {
-            Status::Violation | Status::Error => Level::Error,
-            Status::Warning => Level::Warning,
-            Status::Skipped if outcome.notable => Level::Warning,
-            Status::Note => Level::Note,
+            Status::Violation | Status::Error => IssueLevel::Error,
+            Status::Warning => IssueLevel::Warning,
+            Status::Skipped if outcome.notable => IssueLevel::Warning,
+            Status::Note => IssueLevel::Note,
             Status::Ok | Status::Skipped => return None,
         };
         let object_place = || Position::unread(object.file.clone(), object.line, 1);
@@ -274,9 +274,9 @@ pub(super) fn diagnostics(
 
 fn diagnostic(issue: &Issue) -> Option<Diagnostic> {
     let severity = match issue.level {
-        Level::Error => Severity::Error,
-        Level::Warning => Severity::Warning,
-        Level::Note => return None,
+        IssueLevel::Error => Severity::Error,
+        IssueLevel::Warning => Severity::Warning,
+        IssueLevel::Note => return None,
     };
     let text = match issue.id.as_str() {
         "" => issue.text.clone(),

@@ -37,14 +37,14 @@ impl Host for Memory {
     }
 }
 
-struct Run {
+struct CommandRun {
     code: i32,
     out: String,
     err: String,
     host: Memory,
 }
 
-fn run(args: &str, files: &[(&str, &str)]) -> Run {
+fn run(args: &str, files: &[(&str, &str)]) -> CommandRun {
     let files = files.iter().map(|(name, text)| (PathBuf::from(name), text.as_bytes().to_vec())).collect();
     let host = Memory(RefCell::new(files));
     let words = std::iter::once("kubevirt").chain(args.split_whitespace()).map(str::to_owned).collect();
@@ -60,7 +60,7 @@ fn run(args: &str, files: &[(&str, &str)]) -> Run {
         });
         UNREADABLE
     });
-    Run { code, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap(), host }
+    CommandRun { code, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap(), host }
 }
 
 /// Statuses of all results, and the exit code.

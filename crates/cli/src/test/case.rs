@@ -10,7 +10,7 @@ use ytterby_text::budget;
 
 use super::{TestFailure, TestResult, Tested, expect, find, remedy};
 use crate::build::unified;
-use crate::project::engine::{Documents, Failing, RenderJob, RenderSettings, Renderers};
+use crate::project::engine::{DocumentCollector, Failing, RenderJob, RenderSettings, Renderers};
 use crate::project::inputs::{Additions, Inputs};
 use crate::read::SNAPSHOTS;
 
@@ -51,7 +51,7 @@ pub fn run(
             return Tested { verdict, seconds: 0.0, snapshot: None, printed: Vec::new(), broken: Vec::new() };
         }
     };
-    let documents = Arc::new(Documents::and_then(job.check.take()));
+    let documents = Arc::new(DocumentCollector::and_then(job.check.take()));
     job.check = Some(documents.clone() as Arc<dyn OutputCheck>);
     let outcome = engine.render(renderers, &job);
     let mut snapshot = None;

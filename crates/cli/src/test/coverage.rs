@@ -41,7 +41,7 @@ impl CoverageFormat {
 }
 
 /// Lines of a file, and whether each was reached.
-type Lines = BTreeMap<u32, bool>;
+type ReachedLines = BTreeMap<u32, bool>;
 
 /// The report.
 pub fn report(
@@ -103,8 +103,8 @@ fn part<'a>(items: impl Iterator<Item = &'a bool> + Clone) -> String {
 }
 
 /// The lines of files that contain code. A line is reached if anything on it is.
-fn files(reached: &Reached, sources: &Sources) -> BTreeMap<String, Lines> {
-    let mut found: BTreeMap<String, Lines> = BTreeMap::new();
+fn files(reached: &Reached, sources: &Sources) -> BTreeMap<String, ReachedLines> {
+    let mut found: BTreeMap<String, ReachedLines> = BTreeMap::new();
     for (pos, ran) in reached.coverage.statements() {
         let pos = sources.source_place(pos);
         let Some(source) = sources.get(pos.file).filter(|source| source.origin() == Origin::File) else { continue };
@@ -140,7 +140,7 @@ fn ranges(lines: &[u32]) -> String {
     format!("{word} {}", found.iter().map(shown).collect::<Vec<_>>().join(", "))
 }
 
-fn lcov(files: &BTreeMap<String, Lines>) -> String {
+fn lcov(files: &BTreeMap<String, ReachedLines>) -> String {
     let mut out = String::from("TN:\n");
     for (file, lines) in files {
         out.push_str(&format!("SF:{file}\n"));

@@ -6,7 +6,7 @@ use super::Variant;
 use crate::config;
 use crate::findings::{Finding, QuickFix, RelatedPlace, Severity, TextEdit};
 use crate::project::{FileRole, ProjectSnapshot, SnapshotFile};
-use crate::text::{Lines, TextRange};
+use crate::text::{LineIndex, TextRange};
 
 /// Converts a diagnostic to a finding in a file.
 pub(super) fn finding(
@@ -160,7 +160,7 @@ fn place(
         Origin::Code => {
             let file = project.file(source.place())?;
             let line = source.line(span.start).saturating_sub(1) as usize;
-            let range = Lines::new(&file.text).range(&file.text, line);
+            let range = LineIndex::new(&file.text).range(&file.text, line);
             let body = range.of(&file.text);
             let word = source.text().get(span.start as usize..span.end as usize).unwrap_or_default();
             let word = String::from_utf8_lossy(word);

@@ -17,7 +17,7 @@ use crate::model::ModelKind;
 use crate::project::{FileRole, ProjectSnapshot, SnapshotFile};
 
 /// A run of the engine with replacements for files that do not compile.
-pub(super) struct Run<'a> {
+pub(super) struct PartialRun<'a> {
     project: &'a ProjectSnapshot,
     engine: &'a Engine,
     variant: &'a Variant,
@@ -26,9 +26,9 @@ pub(super) struct Run<'a> {
     pub(super) without_values: bool,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn new(project: &'a ProjectSnapshot, engine: &'a Engine, variant: &'a Variant) -> Run<'a> {
-        Run { project, engine, variant, replaced: HashMap::new(), without_values: false }
+impl<'a> PartialRun<'a> {
+    pub(super) fn new(project: &'a ProjectSnapshot, engine: &'a Engine, variant: &'a Variant) -> PartialRun<'a> {
+        PartialRun { project, engine, variant, replaced: HashMap::new(), without_values: false }
     }
 
     /// Renders; returns whether that failed, and the findings.

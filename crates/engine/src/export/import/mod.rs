@@ -66,7 +66,9 @@ fn import(content: &[u8], options: &ImportOptions) -> Result<Imported, Failure> 
     let value = read(content)?;
     let mut notes = Notes::default();
     let file = match options.from {
-        ImportFrom::Values => print::File { root: sample::place(&value, &mut notes), ..print::File::default() },
+        ImportFrom::Values => {
+            print::SchemaFile { root: sample::place(&value, &mut notes), ..print::SchemaFile::default() }
+        }
         ImportFrom::Schema => {
             let found = recognise::schema(&value, options.name.as_deref())?;
             keywords::file(&value, &found, &mut notes)?

@@ -124,7 +124,7 @@ impl Default for Sample {
 
 /// A schema file.
 #[derive(Debug, Default)]
-pub(super) struct File {
+pub(super) struct SchemaFile {
     pub root: ImportedNode,
     /// Functions that return shapes; each may refer to those before it.
     pub shapes: Vec<(String, ImportedNode)>,
@@ -133,7 +133,7 @@ pub(super) struct File {
 }
 
 /// The text of a schema file.
-pub(super) fn print(file: &File) -> String {
+pub(super) fn print(file: &SchemaFile) -> String {
     let mut out = String::new();
     if file.uses_assert {
         out.push_str("#@ load(\"@ytt:assert\", \"assert\")\n\n");
