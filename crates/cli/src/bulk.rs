@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn writes_files_or_the_failure() {
-        let files = [OutputFile { path: "a.yml".into(), bytes: "a: 1\n".into() }];
+        let files = [OutputFile::new("a.yml", "a: 1\n")];
         assert_eq!(write(Ok(&files)), br#"{"files":[{"name":"a.yml","data":"a: 1\n"}]}"#);
         assert_eq!(write(Ok(&[])), b"{}");
         assert_eq!(write(Err("no")), br#"{"errors":"no"}"#);

@@ -45,11 +45,12 @@ pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i3
     };
     let content = file.content.read()?;
     ytterby_text::budget::input(content.len());
-    let imported = ytterby::import_schema(&content, &ImportOptions { name, from });
-    let imported = imported.map(|imported| Rendered {
-        documents: imported.text.into_bytes(),
-        warnings: imported.diagnostics,
-        ..Rendered::default()
+    let mut options = ImportOptions::new(from);
+    options.name = name;
+    let imported = ytterby::import_schema(&content, &options).map(|imported| {
+        let mut rendered = Rendered::of_text(imported.text);
+        rendered.warnings = imported.diagnostics;
+        rendered
     });
     let imported = imported.map_err(|failure| failure.doing(format!("Importing '{path}'")));
     finish(program, imported, sources, rendering)
@@ -93,7 +94,7 @@ pub fn diff(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
     };
     let changes = ytterby::diff_schemas(old, new, &options, sources, Rc::new(Terminal::default()));
     let verdict = changes.as_ref().ok().and_then(Changes::verdict);
-    let text = changes.map(|changes| Rendered { documents: write(&changes).into_bytes(), ..Rendered::default() });
+    let text = changes.map(|changes| Rendered::of_text(write(&changes)));
     let exit = finish(program, text, sources, rendering)?;
     Ok(exit.max(i32::from(fail_on.is_some() && verdict >= fail_on)))
 }

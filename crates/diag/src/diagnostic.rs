@@ -8,6 +8,7 @@ use crate::{Id, Path, PlaceNames, Pos, Secrets, Sources, Span, Text};
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Severity {
     /// The run fails.
     Error,
@@ -76,6 +77,7 @@ pub struct Label {
 
 /// Why a position matters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Role {
     /// The problem is here.
     Problem,
@@ -121,6 +123,7 @@ pub struct Fix {
 
 /// Whether edits can be applied without asking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Safety {
     /// They are always correct.
     Safe,

@@ -9,6 +9,7 @@ use ytterby_text::budget::Limit;
 
 /// The category of a problem: the `kind` of the JSON rendering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum DiagnosticKind {
     /// A value has another type than the schema declares.
     Type,

@@ -144,6 +144,7 @@ impl Server {
         let severity = match finding.severity {
             Severity::Error => 1,
             Severity::Warning => 2,
+            _ => 3,
         };
         let mut json = json!({
             "range": range_json(&file, finding.range),

@@ -66,7 +66,7 @@ pub fn run(
                 let place = join(directory, SNAPSHOTS);
                 match (snapshot_problem(name, &join(&place, &name.value), rendered), update) {
                     (Some(_), true) => {
-                        let file = OutputFile { path: name.value.clone(), bytes: rendered.documents.clone().into() };
+                        let file = OutputFile::new(name.value.clone(), rendered.documents.clone());
                         snapshot = Some((place, file));
                     }
                     (problem, _) => found.extend(problem),

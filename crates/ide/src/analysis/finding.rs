@@ -141,7 +141,7 @@ fn role_text(label: &Label) -> &'static str {
         ytterby_diag::Role::Problem => "here",
         ytterby_diag::Role::Rule => "because of this",
         ytterby_diag::Role::Candidate => "this was considered",
-        ytterby_diag::Role::Related => "see also",
+        _ => "see also",
     }
 }
 
