@@ -14,6 +14,8 @@ pub enum Severity {
     Error,
     /// The run goes on.
     Warning,
+    /// Nothing is wrong, but it is useful to know.
+    Note,
 }
 
 impl Severity {
@@ -22,6 +24,7 @@ impl Severity {
         match self {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         }
     }
 }
@@ -32,7 +35,7 @@ impl Severity {
 pub struct Diagnostic {
     /// The id of the problem.
     pub id: Id,
-    /// Error or warning.
+    /// Error, warning or note.
     pub severity: Severity,
     /// The problem, in one line that can be understood alone.
     pub message: Text,

@@ -10,6 +10,7 @@ use ytterby_text::{Decimal, quantity, spelling};
 
 use crate::json::{self, JsonError, JsonKind, JsonNode};
 use crate::jsonpath::{JsonPath, PREFIX};
+use crate::lints::Lint;
 use crate::pattern::Pattern;
 use crate::shape;
 
@@ -95,8 +96,8 @@ pub enum EntryState {
 /// A problem of a rule.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RuleDefect {
-    /// The lint id of this kind of problem.
-    pub id: &'static str,
+    /// The kind of problem.
+    pub lint: Lint,
     /// Its offset.
     pub offset: usize,
     /// The problem.
@@ -258,7 +259,7 @@ pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
         if !entry.name.is_empty() {
             if let Some(&earlier) = first.get(&entry.name) {
                 let fault = RuleDefect {
-                    id: "duplicate-name",
+                    lint: Lint::DuplicateName,
                     offset: entry.name_offset,
                     message: format!("rule {} has this name already; this rule is not evaluated", earlier + 1),
                     hint: Some("names of rules must be unique".to_owned()),
@@ -373,13 +374,13 @@ struct RuleMembers<'a> {
 }
 
 impl<'a> RuleMembers<'a> {
-    fn fault(&mut self, id: &'static str, offset: usize, message: String, hint: Option<String>) {
-        self.faults.push(RuleDefect { id, offset, message, hint });
+    fn fault(&mut self, lint: Lint, offset: usize, message: String, hint: Option<String>) {
+        self.faults.push(RuleDefect { lint, offset, message, hint });
     }
 
     fn wrong_type(&mut self, key: &str, node: &JsonNode, wanted: &str) {
         let message = format!("`{key}` must be {wanted}, found {}", node.to_value().what());
-        self.fault("wrong-type", node.start, message, None);
+        self.fault(Lint::WrongType, node.start, message, None);
     }
 
     fn given(&self, key: &str) -> Option<&'a JsonNode> {
@@ -403,7 +404,7 @@ impl<'a> RuleMembers<'a> {
         if text.is_none() && (!given || self.given(key).is_some_and(|node| node.as_str().is_some())) {
             let offset = self.members.get(key).map_or(self.offset, |node| node.start);
             let what = if given { "is empty" } else { "is missing" };
-            self.fault("missing-key", offset, format!("the mandatory key `{key}` {what}"), None);
+            self.fault(Lint::MissingKey, offset, format!("the mandatory key `{key}` {what}"), None);
         }
         text
     }
@@ -426,13 +427,13 @@ impl<'a> RuleMembers<'a> {
             Err(_) if !text.starts_with(PREFIX) => {
                 let message = format!("`{key}` must begin with `{PREFIX}`, found {}", crate::value::quoted(text));
                 let hint = text.starts_with(['.', '$']).then(|| format!("write \"{PREFIX}{text}\""));
-                self.fault("no-jsonpath-prefix", offset, message, hint);
+                self.fault(Lint::NoJsonpathPrefix, offset, message, hint);
                 None
             }
             Err(error) => {
                 // The offset inside the quotes, exact if there is no escape before it.
                 let at = offset + 1 + error.offset;
-                self.fault("bad-path", at, format!("`{key}` is no path: {}", error.go), None);
+                self.fault(Lint::BadPath, at, format!("`{key}` is no path: {}", error.go), None);
                 None
             }
         }
@@ -455,7 +456,7 @@ impl<'a> RuleMembers<'a> {
                 None => {
                     let found = crate::value::quoted(text);
                     let message = format!("`{key}` must be a number or a `{PREFIX}` path, found the string {found}");
-                    self.fault("wrong-type", node.start, message, None);
+                    self.fault(Lint::WrongType, node.start, message, None);
                     None
                 }
             },
@@ -506,7 +507,7 @@ impl<'a> RuleMembers<'a> {
             self.extensions.push((offset, "a regular expression from a path"));
             return self.path("regex", &text).map(RuleArgument::Path);
         }
-        let fault = |message| RuleDefect { id: "bad-regex", offset, message, hint: None };
+        let fault = |message| RuleDefect { lint: Lint::BadRegex, offset, message, hint: None };
         let size = shape::size(&text);
         if size > *self.room {
             let message = "the regular expressions of this annotation are too large together".to_owned();

@@ -19,6 +19,7 @@ fn entry(problem: &Resolved, known: &mut HashMap<u64, u32>) -> String {
     let severity = match problem.severity {
         Severity::Error => "major",
         Severity::Warning => "minor",
+        Severity::Note => "info",
     };
     ObjectWriter::new()
         .text("description", &problem.message)
