@@ -40,7 +40,7 @@ fn chosen(program: &str, given: &dyn Fn(&TextFlag) -> Option<String>) -> Result<
     let by_default = if host::is_terminal() && program != "ytt" { "rich" } else { "text" };
     let name = given(&flag::DIAGNOSTICS).filter(|name| !name.is_empty()).or_else(variable);
     let name = name.as_deref().unwrap_or(by_default);
-    let colour = host::colour(&given(&flag::COLOR).unwrap_or_default())?;
+    let colour = host::colour(host::colour_wish(given(&TextFlag(flag::COLOR.0)).as_deref())?);
     match Rendering::find(name) {
         Some(Rendering::Rich(_)) => Ok(Rendering::Rich(RichOptions { colour, width: host::width() })),
         Some(rendering) => Ok(rendering),

@@ -10,7 +10,7 @@ use ytterby_text::quote::quote;
 use ytterby_text::spelling;
 
 use super::csv;
-use super::{Command, Flag, FlagKind, FlagValues, ListFlag, Operands, Switch, TextFlag};
+use super::{ChoiceFlag, Command, Flag, FlagKind, FlagValues, ListFlag, Operands, Switch, TextFlag};
 
 /// A successfully parsed command line.
 #[derive(Debug)]
@@ -56,6 +56,25 @@ impl Invocation {
     /// The value of a flag; `None` if absent.
     pub fn given(&self, flag: &TextFlag) -> Option<&str> {
         self.is_given(flag).then(|| self.text(flag))
+    }
+
+    /// The meaning of a flag's value; `None` if it is absent or empty.
+    ///
+    /// # Errors
+    /// If the value is not one of the choices. `unknown` begins the message: `Unknown output type 'x'`.
+    pub fn choice<T: Copy>(
+        &self,
+        flag: &ChoiceFlag<T>,
+        unknown: impl FnOnce(&str) -> String,
+    ) -> Result<Option<T>, Failure> {
+        let Some(ParsedValue::Text(value)) = self.get(&flag.0) else { return Ok(None) };
+        if value.is_empty() && !matches!(flag.0.kind, FlagKind::Optional(_)) {
+            return Ok(None);
+        }
+        flag.find(value).map(Some).ok_or_else(|| {
+            let text = format!("{} (expected {})", unknown(value), flag.expected());
+            Failure::new(Id::FLAG_VALUE, text)
+        })
     }
 
     /// All values of a flag.

@@ -11,22 +11,12 @@ use ytterby_text::xml::escaped_line as escaped;
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ResultFormat {
+pub enum ResultFormat {
     Text,
     Json,
     Junit,
     Tap,
     Sarif,
-}
-
-impl ResultFormat {
-    pub const NAMES: [&'static str; 5] = ["text", "json", "junit", "tap", "sarif"];
-
-    pub fn find(name: &str) -> Option<ResultFormat> {
-        const ALL: [ResultFormat; 5] =
-            [ResultFormat::Text, ResultFormat::Json, ResultFormat::Junit, ResultFormat::Tap, ResultFormat::Sarif];
-        ResultFormat::NAMES.iter().position(|known| *known == name).map(|at| ALL[at])
-    }
 }
 
 /// The verdict on a resource.

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use ytterby::{Failure, Meter};
-use ytterby_diag::{Diagnostic, FileId, Id, Pos, Sources};
+use ytterby_diag::{FileId, Pos, Sources};
 use ytterby_text::budget::shown_size;
 use ytterby_text::gojson::{self, Html};
 use ytterby_text::profile::{self, Cost, Profile, Recording, SourcePosition, SpanKind};
@@ -27,7 +27,7 @@ const ROWS: usize = 15;
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ProfileFormat {
+pub enum ProfileFormat {
     /// Tables for people.
     Text,
     /// Everything, for programs.
@@ -50,17 +50,8 @@ pub struct Profiling {
 /// # Errors
 /// If the format is unknown.
 pub fn begin(flags: &Invocation) -> Result<Option<Profiling>, Failure> {
-    let format = match flags.text(&flag::PROFILE) {
-        _ if !flags.is_given(&flag::PROFILE) => return Ok(None),
-        "text" => ProfileFormat::Text,
-        "json" => ProfileFormat::Json,
-        "trace" => ProfileFormat::Trace,
-        "flame" => ProfileFormat::Flame,
-        other => {
-            let text = format!("Unknown value '{other}' of --profile (expected text, json, trace or flame)");
-            return Err(Diagnostic::error(Id::FLAG_VALUE, text).into());
-        }
-    };
+    let unknown = |value: &str| format!("Unknown value '{value}' of --profile");
+    let Some(format) = flags.choice(&flag::PROFILE, unknown)? else { return Ok(None) };
     let file = flags.given(&flag::PROFILE_FILE).map(str::to_owned);
     Ok(Some(Profiling { format, file, recording: profile::begin(clock, format == ProfileFormat::Trace) }))
 }

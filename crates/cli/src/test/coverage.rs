@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ytterby::Failure;
-use ytterby_diag::{Id, Origin, Pos, Sources};
+use ytterby_diag::{Origin, Pos, Sources};
 
 use crate::commands::flag;
 use crate::flags::Invocation;
@@ -28,15 +28,7 @@ impl CoverageFormat {
     /// # Errors
     /// If the format is unknown.
     pub fn of(flags: &Invocation) -> Result<Option<CoverageFormat>, Failure> {
-        match flags.text(&flag::COVERAGE) {
-            _ if !flags.is_given(&flag::COVERAGE) => Ok(None),
-            "text" => Ok(Some(CoverageFormat::Text)),
-            "lcov" => Ok(Some(CoverageFormat::Lcov)),
-            other => {
-                let text = format!("Unknown value '{other}' of --coverage (expected text or lcov)");
-                Err(Failure::new(Id::FLAG_VALUE, text))
-            }
-        }
+        flags.choice(&flag::COVERAGE, |value| format!("Unknown value '{value}' of --coverage"))
     }
 }
 
