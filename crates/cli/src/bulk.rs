@@ -1,4 +1,8 @@
 //! Files as JSON, in and out: `{"files": [{"name": …, "data": …}], "errors": …}`.
+//!
+//! The reference reads this with Go's `encoding/json`: names are compared case-insensitively,
+//! unknown members are ignored, and error messages name Go's types. So the input is parsed to a
+//! small tree here, instead of with a derived deserializer.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,4 +1,8 @@
 //! Diagnostics: pulled by clients that support that, pushed to the others.
+//!
+//! A pull waits until an analysis of the current texts is ready (`answer_pending`). A report has
+//! the hash of its items as its id, so that a client is told `unchanged` instead of the same items
+//! again.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;

@@ -1,4 +1,8 @@
-//! The table of commands: operands, flags and help of each. The flags themselves are in [`flag`].
+//! The table of commands: operands, flags and help of each. The flags themselves are in `flag`.
+//!
+//! Parsing, help, pages for `man`, `docs/commands.md` and completions all read this table, so they
+//! cannot disagree. Groups of flags come first, because several commands share them; `ROOT` at the
+//! end is the place to start reading.
 
 pub mod flag;
 mod formats;

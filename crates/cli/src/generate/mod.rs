@@ -1,4 +1,9 @@
-//! `gen`: generates data values that a schema allows, and searches for valid values that fail to render.
+//! `gen`: generates data values that a schema allows, and searches for valid values that fail to
+//! render.
+//!
+//! The engine generates; this module reads the flags, writes the documents, and reports what no
+//! values file can set. With `--check`, `check` renders each document and keeps the smallest values
+//! of each distinct failure.
 
 mod check;
 

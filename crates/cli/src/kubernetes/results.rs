@@ -1,4 +1,7 @@
 //! Writes a result for each resource, in kubeconform's formats.
+//!
+//! Results are collected and written at the end, because some formats begin with counts. Valid and
+//! skipped resources are only counted, unless the format lists all of them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

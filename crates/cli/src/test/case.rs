@@ -1,4 +1,8 @@
 //! Runs one test: renders, and compares the result with the expectation.
+//!
+//! `run` renders once and compares the result: with an expected failure, or with documents and a
+//! snapshot. If that succeeds and the test asks for it, it renders with generated values. All
+//! differences are reported, not only the first.
 
 use std::fs;
 use std::sync::Arc;

@@ -1,4 +1,8 @@
-//! A schema as plain data.
+//! A schema as plain data, for tools that follow code along its types.
+//!
+//! Types and rules of the engine stay private; this copy contains what `check` needs: names,
+//! shapes, constants, and the rules that are decided without a value. `schema_facts` compiles the
+//! schema of one library without rendering.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,4 +1,9 @@
-//! Projects: files that are parsed and compiled once, and rendered any number of times on any number of threads.
+//! Projects: files that are parsed and compiled once, and rendered any number of times on any
+//! number of threads.
+//!
+//! `Project` is what threads share, `Renderer` what one thread keeps, `Values` and `Output` are
+//! typed inputs and results. A changed file makes a new project, which shares everything else with
+//! the old one.
 
 mod error;
 mod output;

@@ -1,4 +1,8 @@
-//! The schema of a project, as data.
+//! The schema of a project, as data: fields, types, defaults, rules and descriptions.
+//!
+//! These types are public and stable, those of the compiled schema are neither; `SchemaInfo::new`
+//! converts. Fields are a flat list with paths, so that a loop suffices for help texts and
+//! completion.
 
 use std::sync::Arc;
 

@@ -1,4 +1,8 @@
 //! The history of a value, step by step.
+//!
+//! A chain begins with the default of the schema and has a link for each input or overlay that
+//! touches the value, a part of it or a parent. Links refer to nodes; they become text only for
+//! chains that are shown (`Link::written`).
 
 use ytterby_diag::{Path, Pos, Sources, Step};
 

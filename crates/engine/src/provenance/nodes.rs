@@ -1,4 +1,8 @@
 //! Documents of the output: names, nodes, and differences between two renders.
+//!
+//! Documents have no identity of their own. They are matched by kind, namespace and name; those
+//! that were renamed, by their position in templates. `labels` makes the shortest names that are
+//! unambiguous.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,8 @@
 //! Converts diagnostics of the engine to findings: ranges in files of the project, and edits.
+//!
+//! An editor needs a range for everything. A problem without a position gets the best substitute:
+//! the map in a values file where something is missing, then the target in the project file, then
+//! the first file.
 
 use ytterby_diag::{Diagnostic, Label, Origin, PlaceNames, Safety, Sources, Step, ValueForm};
 

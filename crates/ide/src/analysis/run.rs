@@ -1,4 +1,8 @@
 //! One run of the engine: compiles the changed files of a target from memory, and renders.
+//!
+//! Files in an editor are broken most of the time. A run replaces a file that does not compile by
+//! its last version that did, or omits it, so that the other files still get findings; what results
+//! only from a replacement is not reported.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -1,4 +1,8 @@
 //! Completes keys and values in values files and data values documents.
+//!
+//! Keys come from the schema of the library, without those that are present; values are the members
+//! of enumerations, booleans and null. The same serves `set:` in the project file. The end of the
+//! file finds where the cursor is in YAML.
 
 use super::{Completion, CompletionKind, key_item};
 use crate::context::{Cursor, Knowledge};

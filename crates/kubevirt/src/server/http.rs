@@ -1,4 +1,8 @@
-//! Answers HTTP requests.
+//! Answers HTTP requests: reviews and health on one port, metrics on the other.
+//!
+//! `answer` dispatches, `review` reads a body within the limits, `judge` evaluates it: cheap
+//! reviews at once, others in a queue on other threads, until the deadline. Bugs become an answer,
+//! never a closed connection.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,8 @@
 //! Accepts a limited number of connections, and closes them when the server stops.
+//!
+//! When all slots are taken, the connection that has been idle for the longest time is closed, so
+//! clients that keep connections open cannot lock others out. A connection with a request is left
+//! alone.
 
 use std::any::Any;
 use std::collections::BTreeMap;

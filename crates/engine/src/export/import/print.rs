@@ -1,4 +1,7 @@
 //! Writes a schema file: annotations in comments, values as YAML.
+//!
+//! The types at the top are the intermediate form of all imports; `print` turns them into text.
+//! Strings always have double quotes, so that none depends on the rules for plain scalars.
 
 use ytterby_text::quote;
 

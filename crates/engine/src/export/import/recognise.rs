@@ -1,4 +1,8 @@
 //! Detects the language of a file, and selects one of its schemas.
+//!
+//! `schema` tries what is unambiguous first: a CRD, then OpenAPI, then JSON Schema, which has no
+//! mark of its own and is recognised by its keywords. The end of the file makes JSON readable for
+//! the YAML reader.
 
 use crate::node::{Map, Node, Scalar, key_text};
 use ytterby_diag::{Failure, Id};

@@ -1,4 +1,8 @@
 //! Containers: names, images, ports, variables, mounts.
+//!
+//! `containers` visits all three lists of a pod (ordinary, init and ephemeral), because names must
+//! be unique among them. What a container may have depends on its role (`ContainerRole`) and on the
+//! pod (`PodContext`).
 
 use std::collections::HashSet;
 
