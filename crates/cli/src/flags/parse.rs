@@ -53,9 +53,12 @@ impl Invocation {
         }
     }
 
-    /// The value of a flag; `None` if absent.
-    pub fn given(&self, flag: &TextFlag) -> Option<&str> {
-        self.is_given(flag).then(|| self.text(flag))
+    /// The value of a flag with one value; `None` if absent.
+    pub fn given(&self, flag: &Flag) -> Option<&str> {
+        match self.get(flag) {
+            Some(ParsedValue::Text(text)) => Some(text),
+            _ => None,
+        }
     }
 
     /// The meaning of a flag's value; `None` if it is absent or empty.

@@ -10,7 +10,7 @@ use ytterby_kubevirt::parameters::Parameters;
 use super::flag;
 use super::{Failure, usage};
 use crate::commands::flag::DIAGNOSTICS;
-use crate::flags::{ChoiceFlag, Invocation, TextFlag};
+use crate::flags::{ChoiceFlag, Invocation};
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -101,7 +101,7 @@ pub(super) fn is_compat(flags: &Invocation) -> Result<bool, Failure> {
 
 /// The meaning of a flag's value; `None` if it was not given.
 pub(super) fn choice<T: Copy>(flags: &Invocation, flag: &ChoiceFlag<T>) -> Result<Option<T>, Failure> {
-    let Some(given) = flags.given(&TextFlag(flag.0)) else { return Ok(None) };
+    let Some(given) = flags.given(&flag.0) else { return Ok(None) };
     flag.find(given)
         .map(Some)
         .ok_or_else(|| usage(Id::FLAG_VALUE, format!("--{} must be {}, found {given}", flag.0.name, flag.expected())))

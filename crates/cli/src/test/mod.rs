@@ -24,7 +24,7 @@ pub use self::coverage::CoverageFormat;
 pub use self::output::TestFormat;
 use self::output::Writer;
 use crate::commands::flag;
-use crate::flags::{Invocation, TextFlag};
+use crate::flags::Invocation;
 use crate::host::ColourWish;
 use crate::project::engine::{Reached, RenderSettings, Renderers};
 use crate::project::inputs::Inputs;
@@ -238,7 +238,7 @@ fn target(project: Option<&LoadedProject>, test: &Test) -> Result<Target, Box<Di
 /// The format of problems on standard output.
 fn rich(flags: &Invocation) -> Result<Rendering, Failure> {
     use std::io::IsTerminal;
-    let wish = host::colour_wish(flags.given(&TextFlag(flag::COLOR.0)))?;
+    let wish = host::colour_wish(flags.given(&flag::COLOR.0))?;
     let is_terminal = std::io::stdout().is_terminal();
     let colour = match host::colour(wish) {
         Colour::Ansi if is_terminal || wish == ColourWish::Always => Colour::Ansi,

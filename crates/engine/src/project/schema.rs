@@ -91,7 +91,7 @@ pub enum FieldType {
     Array,
     /// A value of one of these types.
     OneOf(Vec<FieldType>),
-    /// A value of one of so many shapes; their fields follow in the list, below `name (1)` and so on.
+    /// A value of one of several shapes, with their number; their fields follow in the list, below `name (1)` and so on.
     Shapes(usize),
 }
 
