@@ -12,7 +12,7 @@ use crate::{CompileError, Env, Library, Program, time};
 
 /// A node of a program.
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct TypedNode {
     pub kind: NodeKind,
     pub ty: Type,
 }
@@ -29,19 +29,19 @@ pub(crate) enum NodeKind {
     TypeName(&'static str),
     /// The index of a variable: first those of the environment, then those of comprehensions.
     Var(usize),
-    Select(Box<Node>, FieldName, Optional),
-    Has(Box<Node>, FieldName),
-    Index(Box<Node>, Box<Node>, Optional),
-    Call(Fun, Vec<Node>),
+    Select(Box<TypedNode>, FieldName, Optional),
+    Has(Box<TypedNode>, FieldName),
+    Index(Box<TypedNode>, Box<TypedNode>, Optional),
+    Call(Fun, Vec<TypedNode>),
     /// Binary operators from left to right.
-    Chain(Box<Node>, Vec<(Fun, Node)>),
+    Chain(Box<TypedNode>, Vec<(Fun, TypedNode)>),
     /// A function with a literal regular expression, compiled once.
-    Regex(Fun, Box<Regexp>, Vec<Node>),
-    And(Vec<Node>),
-    Or(Vec<Node>),
-    If(Box<[Node; 3]>),
-    List(Vec<(Node, Optional)>),
-    Map(Vec<(Node, Node, Optional)>),
+    Regex(Fun, Box<Regexp>, Vec<TypedNode>),
+    And(Vec<TypedNode>),
+    Or(Vec<TypedNode>),
+    If(Box<[TypedNode; 3]>),
+    List(Vec<(TypedNode, Optional)>),
+    Map(Vec<(TypedNode, TypedNode, Optional)>),
     Comprehension(Box<Loop>),
 }
 
@@ -57,12 +57,12 @@ pub(crate) struct FieldName {
 #[derive(Debug)]
 pub(crate) struct Loop {
     pub kind: Macro,
-    pub range: Node,
+    pub range: TypedNode,
     /// The index of its first variable.
     pub slot: usize,
     pub has_two: bool,
-    pub condition: Option<Node>,
-    pub transform: Option<Node>,
+    pub condition: Option<TypedNode>,
+    pub transform: Option<TypedNode>,
 }
 
 /// Names of types for comparisons with `type(x)`.
@@ -119,11 +119,11 @@ struct Checker {
     is_mixed: bool,
 }
 
-type CheckedNode = Result<Node, CompileError>;
+type CheckedNode = Result<TypedNode, CompileError>;
 
 impl Checker {
     fn node(&mut self, expr: &Expr) -> CheckedNode {
-        let literal = |kind, ty| Ok(Node { kind, ty });
+        let literal = |kind, ty| Ok(TypedNode { kind, ty });
         match &expr.kind {
             ExprKind::Null => literal(NodeKind::Null, Type::Null),
             ExprKind::Bool(value) => literal(NodeKind::Bool(*value), Type::Bool),
@@ -136,23 +136,27 @@ impl Checker {
             ExprKind::Select(of, field, optional) => {
                 let of = self.node(of)?;
                 let ty = field_type(&of.ty, field, *optional).map_err(|message| CompileError::new(expr.at, message))?;
-                Ok(Node { kind: NodeKind::Select(Box::new(of), self.field(field), *optional), ty })
+                Ok(TypedNode { kind: NodeKind::Select(Box::new(of), self.field(field), *optional), ty })
             }
             ExprKind::Has(of, field) => {
                 let of = self.node(of)?;
                 field_type(&of.ty, field, Optional::No).map_err(|message| CompileError::new(expr.at, message))?;
-                Ok(Node { kind: NodeKind::Has(Box::new(of), self.field(field)), ty: Type::Bool })
+                Ok(TypedNode { kind: NodeKind::Has(Box::new(of), self.field(field)), ty: Type::Bool })
             }
             ExprKind::Index(of, index, optional) => {
                 let (of, index) = (self.node(of)?, self.node(index)?);
                 let ty = index_type(&of.ty, &index.ty, *optional);
                 let ty = ty.ok_or_else(|| no_overload(expr.at, "_[_]", [&of.ty, &index.ty]))?;
-                Ok(Node { kind: NodeKind::Index(Box::new(of), Box::new(index), *optional), ty })
+                Ok(TypedNode { kind: NodeKind::Index(Box::new(of), Box::new(index), *optional), ty })
             }
             ExprKind::Chain(first, rest) => self.chain(first, rest),
             ExprKind::Call(name, receiver, args) => self.call(name, receiver.as_deref(), args, expr.at),
-            ExprKind::And(operands) => Ok(Node { kind: NodeKind::And(self.bools(operands, "_&&_")?), ty: Type::Bool }),
-            ExprKind::Or(operands) => Ok(Node { kind: NodeKind::Or(self.bools(operands, "_||_")?), ty: Type::Bool }),
+            ExprKind::And(operands) => {
+                Ok(TypedNode { kind: NodeKind::And(self.bools(operands, "_&&_")?), ty: Type::Bool })
+            }
+            ExprKind::Or(operands) => {
+                Ok(TypedNode { kind: NodeKind::Or(self.bools(operands, "_||_")?), ty: Type::Bool })
+            }
             ExprKind::If(parts) => {
                 let [condition, yes, no] = &**parts;
                 let (condition, yes, no) = (self.node(condition)?, self.node(yes)?, self.node(no)?);
@@ -160,7 +164,7 @@ impl Checker {
                     return Err(no_overload(expr.at, "_?_:_", [&condition.ty, &yes.ty, &no.ty]));
                 }
                 let ty = met(&yes.ty, &no.ty);
-                Ok(Node { kind: NodeKind::If(Box::new([condition, yes, no])), ty })
+                Ok(TypedNode { kind: NodeKind::If(Box::new([condition, yes, no])), ty })
             }
             ExprKind::List(items) => self.list(items),
             ExprKind::Map(entries) => self.map(entries),
@@ -179,10 +183,10 @@ impl Checker {
             if let Some(used) = self.uses.get_mut(slot) {
                 *used = true;
             }
-            return Ok(Node { kind: NodeKind::Var(slot), ty: self.variables[slot].1.clone() });
+            return Ok(TypedNode { kind: NodeKind::Var(slot), ty: self.variables[slot].1.clone() });
         }
         match TYPES.iter().find(|known| **known == name) {
-            Some(known) => Ok(Node { kind: NodeKind::TypeName(known), ty: Type::Type }),
+            Some(known) => Ok(TypedNode { kind: NodeKind::TypeName(known), ty: Type::Type }),
             None => Err(CompileError::new(at, format!("undeclared reference to '{name}'"))),
         }
     }
@@ -199,10 +203,10 @@ impl Checker {
             ty = found;
             operands.push((function.fun, node));
         }
-        Ok(Node { kind: NodeKind::Chain(Box::new(first), operands), ty })
+        Ok(TypedNode { kind: NodeKind::Chain(Box::new(first), operands), ty })
     }
 
-    fn bools(&mut self, operands: &[Expr], name: &str) -> Result<Vec<Node>, CompileError> {
+    fn bools(&mut self, operands: &[Expr], name: &str) -> Result<Vec<TypedNode>, CompileError> {
         let mut nodes = Vec::with_capacity(operands.len());
         for operand in operands {
             let node = self.node(operand)?;
@@ -225,7 +229,7 @@ impl Checker {
             of = Some(if is_mixed { Type::Dyn } else { self.homogeneous(of, ty, item.at)? });
             nodes.push((node, *optional));
         }
-        Ok(Node { kind: NodeKind::List(nodes), ty: Type::list(of.unwrap_or(Type::Dyn)) })
+        Ok(TypedNode { kind: NodeKind::List(nodes), ty: Type::list(of.unwrap_or(Type::Dyn)) })
     }
 
     fn map(&mut self, entries: &[(Expr, Expr, Optional)]) -> CheckedNode {
@@ -241,7 +245,7 @@ impl Checker {
             nodes.push((key_node, value_node, *optional));
         }
         let ty = Type::map(keys.unwrap_or(Type::Dyn), values.unwrap_or(Type::Dyn));
-        Ok(Node { kind: NodeKind::Map(nodes), ty })
+        Ok(TypedNode { kind: NodeKind::Map(nodes), ty })
     }
 
     /// In Kubernetes, all items of a literal have one type.
@@ -291,7 +295,7 @@ impl Checker {
     }
 
     /// Reports invalid literals at compile time.
-    fn literals(&self, fun: Fun, nodes: &mut Vec<Node>, ty: Type, at: usize) -> CheckedNode {
+    fn literals(&self, fun: Fun, nodes: &mut Vec<TypedNode>, ty: Type, at: usize) -> CheckedNode {
         let literal = |at: usize| match nodes.get(at).map(|node| &node.kind) {
             Some(NodeKind::Str(text)) => Some(text.clone()),
             _ => None,
@@ -301,7 +305,7 @@ impl Checker {
                 if let Some(pattern) = literal(1) {
                     let regexp = Regexp::new(pattern.as_bytes())
                         .map_err(|error| CompileError::new(at, format!("invalid pattern: {error}")))?;
-                    return Ok(Node { kind: NodeKind::Regex(fun, Box::new(regexp), std::mem::take(nodes)), ty });
+                    return Ok(TypedNode { kind: NodeKind::Regex(fun, Box::new(regexp), std::mem::take(nodes)), ty });
                 }
             }
             Fun::Duration if literal(0).is_some_and(|text| ytterby_text::duration::parse(&text).is_none()) => {
@@ -312,7 +316,7 @@ impl Checker {
             }
             _ => {}
         }
-        Ok(Node { kind: NodeKind::Call(fun, std::mem::take(nodes)), ty })
+        Ok(TypedNode { kind: NodeKind::Call(fun, std::mem::take(nodes)), ty })
     }
 
     fn comprehension(&mut self, of: &Comprehension, at: usize) -> CheckedNode {
@@ -367,7 +371,7 @@ impl Checker {
             Macro::SortBy => range.ty.clone(),
         };
         let kind = Loop { kind: of.kind, range, slot, has_two, condition, transform };
-        Ok(Node { kind: NodeKind::Comprehension(Box::new(kind)), ty })
+        Ok(TypedNode { kind: NodeKind::Comprehension(Box::new(kind)), ty })
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::check::{Loop, Node, NodeKind};
+use crate::check::{Loop, NodeKind, TypedNode};
 use crate::functions::Fun;
 use crate::syntax::Macro;
 use crate::types::Type;
@@ -35,7 +35,7 @@ impl MaxSize {
     }
 }
 
-pub(crate) fn estimate(root: &Node, shapes: &[Arc<MaxSize>]) -> u64 {
+pub(crate) fn estimate(root: &TypedNode, shapes: &[Arc<MaxSize>]) -> u64 {
     let mut walk = Estimate { shapes: shapes.to_vec() };
     walk.node(root).0
 }
@@ -55,7 +55,7 @@ pub(crate) fn tenth(size: u64) -> u64 {
 }
 
 impl Estimate {
-    fn node(&mut self, node: &Node) -> (u64, Arc<MaxSize>) {
+    fn node(&mut self, node: &TypedNode) -> (u64, Arc<MaxSize>) {
         match &node.kind {
             NodeKind::Str(text) => (0, MaxSize::sized(text.len() as u64)),
             NodeKind::Bytes(bytes) => (0, MaxSize::sized(bytes.len() as u64)),
@@ -176,7 +176,7 @@ impl Estimate {
         (cost, shape)
     }
 
-    fn call(&mut self, fun: Fun, args: &[Node], ty: &Type) -> (u64, Arc<MaxSize>) {
+    fn call(&mut self, fun: Fun, args: &[TypedNode], ty: &Type) -> (u64, Arc<MaxSize>) {
         let mut cost = 0u64;
         let mut shapes = Vec::with_capacity(args.len());
         for arg in args {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use ytterby_text::budget;
 
 use crate::call;
-use crate::check::{FieldName, Loop, Node, NodeKind};
+use crate::check::{FieldName, Loop, NodeKind, TypedNode};
 use crate::functions::Fun;
 use crate::syntax::{Macro, Optional};
 use crate::value::{MapVal, Val};
@@ -44,7 +44,7 @@ pub(crate) fn fail<T>(message: impl Into<String>) -> Result<T> {
     Err(EvalError::Failed(message.into()))
 }
 
-pub(crate) fn evaluate(root: &Node, variables: &[Val], limit: u64) -> Result<(Val, u64)> {
+pub(crate) fn evaluate(root: &TypedNode, variables: &[Val], limit: u64) -> Result<(Val, u64)> {
     let mut eval = Eval { variables: variables.to_vec(), cost: 0, limit };
     let value = eval.value(root)?;
     Ok((value, eval.cost))
@@ -67,7 +67,7 @@ impl Eval {
         if self.cost > self.limit || budget::work(1).is_err() { Err(EvalError::Cost) } else { Ok(()) }
     }
 
-    fn value(&mut self, node: &Node) -> Result<Val> {
+    fn value(&mut self, node: &TypedNode) -> Result<Val> {
         match &node.kind {
             NodeKind::Null => Ok(Val::Null),
             NodeKind::Bool(value) => Ok(Val::Bool(*value)),
@@ -157,7 +157,7 @@ impl Eval {
         }
     }
 
-    fn map(&mut self, entries: &[(Node, Node, Optional)]) -> Result<Val> {
+    fn map(&mut self, entries: &[(TypedNode, TypedNode, Optional)]) -> Result<Val> {
         self.spend(MAP)?;
         let mut found = Vec::with_capacity(entries.len());
         for (key, value, optional) in entries {
@@ -181,7 +181,7 @@ impl Eval {
     }
 
     /// `&&` (stops at false) and `||` (stops at true): an error counts only if no operand decides.
-    fn logic(&mut self, operands: &[Node], stop: bool) -> Result<Val> {
+    fn logic(&mut self, operands: &[TypedNode], stop: bool) -> Result<Val> {
         let mut error = None;
         for operand in operands {
             match self.value(operand) {

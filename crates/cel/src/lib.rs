@@ -69,7 +69,7 @@ pub struct Env {
 /// A compiled expression.
 #[derive(Debug)]
 pub struct Program {
-    root: check::Node,
+    root: check::TypedNode,
     uses: Vec<bool>,
 }
 

@@ -104,16 +104,16 @@ pub(crate) fn parse(source: &str) -> Result<Expr, CompileError> {
         return Err(CompileError::new(0, format!("the expression is longer than {MAX_LENGTH} bytes")));
     }
     let tokens = tokens(source)?;
-    let mut parser = Parser { tokens, at: 0, depth: 0 };
+    let mut parser = ExpressionParser { tokens, at: 0, depth: 0 };
     let expr = parser.expression()?;
     match parser.peek() {
-        Token::End => Ok(expr),
+        CelToken::End => Ok(expr),
         other => Err(parser.error(format!("unexpected {}", other.shown()))),
     }
 }
 
 #[derive(Clone, PartialEq, Debug)]
-enum Token {
+enum CelToken {
     Ident(String),
     /// A field name in backticks.
     Quoted(String),
@@ -126,12 +126,12 @@ enum Token {
     End,
 }
 
-impl Token {
+impl CelToken {
     fn shown(&self) -> String {
         match self {
-            Token::Ident(name) => format!("\"{name}\""),
-            Token::Sign(sign) => format!("\"{sign}\""),
-            Token::End => "end of the expression".to_owned(),
+            CelToken::Ident(name) => format!("\"{name}\""),
+            CelToken::Sign(sign) => format!("\"{sign}\""),
+            CelToken::End => "end of the expression".to_owned(),
             _ => "literal".to_owned(),
         }
     }
@@ -142,7 +142,7 @@ const SIGNS: [&str; 24] = [
     "{", "}",
 ];
 
-fn tokens(source: &str) -> Result<Vec<(Token, usize)>, CompileError> {
+fn tokens(source: &str) -> Result<Vec<(CelToken, usize)>, CompileError> {
     let mut tokens = Vec::new();
     let mut rest = source;
     loop {
@@ -159,33 +159,33 @@ fn tokens(source: &str) -> Result<Vec<(Token, usize)>, CompileError> {
             rest = tail;
         } else if first.is_ascii_alphabetic() || first == '_' {
             let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-            tokens.push((Token::Ident(rest[..end].to_owned()), at));
+            tokens.push((CelToken::Ident(rest[..end].to_owned()), at));
             rest = &rest[end..];
         } else if first == '`' {
             let (name, tail) = rest[1..].split_once('`').ok_or_else(|| fail("missing closing `".to_owned()))?;
-            tokens.push((Token::Quoted(name.to_owned()), at));
+            tokens.push((CelToken::Quoted(name.to_owned()), at));
             rest = tail;
         } else if first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
             let (token, tail) = number_literal(rest).map_err(fail)?;
             tokens.push((token, at));
             rest = tail;
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            tokens.push((Token::Sign(sign), at));
+            tokens.push((CelToken::Sign(sign), at));
             rest = &rest[sign.len()..];
         } else {
             return Err(fail(format!("unexpected character '{first}'")));
         }
     }
-    tokens.push((Token::End, source.len()));
+    tokens.push((CelToken::End, source.len()));
     Ok(tokens)
 }
 
-fn number_literal(text: &str) -> Result<(Token, &str), String> {
-    let whole = |digits: &str, radix: u32, rest| -> Result<(Token, &str), String> {
+fn number_literal(text: &str) -> Result<(CelToken, &str), String> {
+    let whole = |digits: &str, radix: u32, rest| -> Result<(CelToken, &str), String> {
         let value = u64::from_str_radix(digits, radix).map_err(|_| format!("invalid number {digits}"))?;
         Ok(match <str as AsRef<str>>::as_ref(rest).strip_prefix(['u', 'U']) {
-            Some(tail) => (Token::UInt(value), tail),
-            None => (Token::Int(value), rest),
+            Some(tail) => (CelToken::UInt(value), tail),
+            None => (CelToken::Int(value), rest),
         })
     };
     if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -211,13 +211,13 @@ fn number_literal(text: &str) -> Result<(Token, &str), String> {
     let (number, rest) = text.split_at(end);
     if is_double {
         let value = number.parse().map_err(|_| format!("invalid number {number}"))?;
-        return Ok((Token::Double(value), rest));
+        return Ok((CelToken::Double(value), rest));
     }
     whole(number, 10, rest)
 }
 
 /// A string or bytes literal at the start: `"a"`, `r'a'`, `b"a"`, `"""a"""`.
-fn string_literal(text: &str) -> Result<Option<(Token, &str)>, String> {
+fn string_literal(text: &str) -> Result<Option<(CelToken, &str)>, String> {
     let prefix = text.bytes().take(2).take_while(|byte| b"rRbB".contains(byte)).count();
     let (prefix, body) = text.split_at(prefix);
     let lower = prefix.to_ascii_lowercase();
@@ -234,9 +234,9 @@ fn string_literal(text: &str) -> Result<Option<(Token, &str)>, String> {
     loop {
         if let Some(tail) = rest.strip_prefix(delimiter) {
             let token = if is_bytes {
-                Token::Bytes(out)
+                CelToken::Bytes(out)
             } else {
-                Token::Str(String::from_utf8(out).map_err(|_| "string is not UTF-8")?)
+                CelToken::Str(String::from_utf8(out).map_err(|_| "string is not UTF-8")?)
             };
             return Ok(Some((token, tail)));
         }
@@ -290,16 +290,16 @@ fn escape<'s>(text: &'s str, is_bytes: bool, out: &mut Vec<u8>) -> Result<&'s st
     Ok(&text[start + count..])
 }
 
-struct Parser {
-    tokens: Vec<(Token, usize)>,
+struct ExpressionParser {
+    tokens: Vec<(CelToken, usize)>,
     at: usize,
     depth: usize,
 }
 
-type Parsed = Result<Expr, CompileError>;
+type ParsedExpression = Result<Expr, CompileError>;
 
-impl Parser {
-    fn peek(&self) -> &Token {
+impl ExpressionParser {
+    fn peek(&self) -> &CelToken {
         &self.tokens[self.at].0
     }
 
@@ -312,14 +312,14 @@ impl Parser {
         CompileError::new(self.place(), message)
     }
 
-    fn next(&mut self) -> Token {
+    fn next(&mut self) -> CelToken {
         let token = self.tokens[self.at].0.clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
     fn take(&mut self, sign: &str) -> bool {
-        let found = matches!(self.peek(), Token::Sign(other) if *other == sign);
+        let found = matches!(self.peek(), CelToken::Sign(other) if *other == sign);
         if found {
             self.next();
         }
@@ -334,7 +334,7 @@ impl Parser {
     }
 
     /// Parses something nested, up to the limit.
-    fn nested(&mut self, parse: impl FnOnce(&mut Parser) -> Parsed) -> Parsed {
+    fn nested(&mut self, parse: impl FnOnce(&mut ExpressionParser) -> ParsedExpression) -> ParsedExpression {
         if self.depth >= MAX_DEPTH {
             return Err(self.error("the expression is nested too deeply"));
         }
@@ -344,7 +344,7 @@ impl Parser {
         result
     }
 
-    fn expression(&mut self) -> Parsed {
+    fn expression(&mut self) -> ParsedExpression {
         self.nested(|parser| {
             let condition = parser.or()?;
             let at = parser.place();
@@ -358,7 +358,7 @@ impl Parser {
         })
     }
 
-    fn or(&mut self) -> Parsed {
+    fn or(&mut self) -> ParsedExpression {
         let first = self.and()?;
         let at = self.place();
         let mut operands = vec![first];
@@ -368,7 +368,7 @@ impl Parser {
         Ok(if operands.len() == 1 { operands.remove(0) } else { Expr { kind: ExprKind::Or(operands), at } })
     }
 
-    fn and(&mut self) -> Parsed {
+    fn and(&mut self) -> ParsedExpression {
         let first = self.chain(0)?;
         let at = self.place();
         let mut operands = vec![first];
@@ -379,7 +379,7 @@ impl Parser {
     }
 
     /// Binary operators by precedence: comparisons, sums, products.
-    fn chain(&mut self, level: usize) -> Parsed {
+    fn chain(&mut self, level: usize) -> ParsedExpression {
         const LEVELS: [&[(&str, &str)]; 3] = [
             &[
                 ("==", "_==_"),
@@ -398,8 +398,8 @@ impl Parser {
         let mut rest = Vec::new();
         loop {
             let found = match self.peek() {
-                Token::Sign(sign) => operators.iter().find(|(symbol, _)| symbol == sign),
-                Token::Ident(name) => operators.iter().find(|(symbol, _)| symbol == name),
+                CelToken::Sign(sign) => operators.iter().find(|(symbol, _)| symbol == sign),
+                CelToken::Ident(name) => operators.iter().find(|(symbol, _)| symbol == name),
                 _ => None,
             };
             let Some((_, name)) = found else { break };
@@ -414,7 +414,7 @@ impl Parser {
         Ok(Expr { kind: ExprKind::Chain(Box::new(first), rest), at })
     }
 
-    fn unary(&mut self) -> Parsed {
+    fn unary(&mut self) -> ParsedExpression {
         let at = self.place();
         for (sign, name) in [("!", "!_"), ("-", "-_")] {
             if !self.take(sign) {
@@ -423,11 +423,11 @@ impl Parser {
             // A negative number is one literal: otherwise the smallest integer could not be written.
             if sign == "-" {
                 match *self.peek() {
-                    Token::Int(value) if value <= 1 << 63 => {
+                    CelToken::Int(value) if value <= 1 << 63 => {
                         self.next();
                         return self.members(Expr { kind: ExprKind::Int((value as i64).wrapping_neg()), at });
                     }
-                    Token::Double(value) => {
+                    CelToken::Double(value) => {
                         self.next();
                         return self.members(Expr { kind: ExprKind::Double(-value), at });
                     }
@@ -444,7 +444,7 @@ impl Parser {
     }
 
     /// `.field`, `.function(…)`, `[index]` after an expression.
-    fn members(&mut self, mut expr: Expr) -> Parsed {
+    fn members(&mut self, mut expr: Expr) -> ParsedExpression {
         let mut length = 0;
         loop {
             let at = self.place();
@@ -452,9 +452,11 @@ impl Parser {
                 let optional = if self.take("?") { Optional::Yes } else { Optional::No };
                 let name_at = self.place();
                 expr = match self.next() {
-                    Token::Quoted(field) => Expr { kind: ExprKind::Select(Box::new(expr), field, optional), at },
-                    Token::Ident(name) if optional == Optional::No && self.take("(") => self.method(expr, &name, at)?,
-                    Token::Ident(name) if name != "in" => {
+                    CelToken::Quoted(field) => Expr { kind: ExprKind::Select(Box::new(expr), field, optional), at },
+                    CelToken::Ident(name) if optional == Optional::No && self.take("(") => {
+                        self.method(expr, &name, at)?
+                    }
+                    CelToken::Ident(name) if name != "in" => {
                         Expr { kind: ExprKind::Select(Box::new(expr), name, optional), at }
                     }
                     other => {
@@ -476,28 +478,28 @@ impl Parser {
         }
     }
 
-    fn primary(&mut self) -> Parsed {
+    fn primary(&mut self) -> ParsedExpression {
         let at = self.place();
         let kind = match self.next() {
-            Token::Int(value) => {
+            CelToken::Int(value) => {
                 ExprKind::Int(i64::try_from(value).map_err(|_| CompileError::new(at, "the integer is too large"))?)
             }
-            Token::UInt(value) => ExprKind::Uint(value),
-            Token::Double(value) => ExprKind::Double(value),
-            Token::Str(text) => ExprKind::Str(text),
-            Token::Bytes(bytes) => ExprKind::Bytes(bytes),
-            Token::Ident(name) => return self.name(name, at),
-            Token::Sign(".") => match self.next() {
-                Token::Ident(name) => return self.name(name, at),
+            CelToken::UInt(value) => ExprKind::Uint(value),
+            CelToken::Double(value) => ExprKind::Double(value),
+            CelToken::Str(text) => ExprKind::Str(text),
+            CelToken::Bytes(bytes) => ExprKind::Bytes(bytes),
+            CelToken::Ident(name) => return self.name(name, at),
+            CelToken::Sign(".") => match self.next() {
+                CelToken::Ident(name) => return self.name(name, at),
                 other => return Err(CompileError::new(at, format!("unexpected {}", other.shown()))),
             },
-            Token::Sign("(") => {
+            CelToken::Sign("(") => {
                 let expr = self.expression()?;
                 self.expect(")")?;
                 return Ok(expr);
             }
-            Token::Sign("[") => self.list()?,
-            Token::Sign("{") => self.entries()?,
+            CelToken::Sign("[") => self.list()?,
+            CelToken::Sign("{") => self.entries()?,
             other => return Err(CompileError::new(at, format!("unexpected {}", other.shown()))),
         };
         Ok(Expr { kind, at })
@@ -545,7 +547,7 @@ impl Parser {
         Ok(ExprKind::Map(entries))
     }
 
-    fn name(&mut self, name: String, at: usize) -> Parsed {
+    fn name(&mut self, name: String, at: usize) -> ParsedExpression {
         let kind = match &name[..] {
             "true" => ExprKind::Bool(true),
             "false" => ExprKind::Bool(false),
@@ -573,7 +575,7 @@ impl Parser {
     }
 
     /// `receiver.name(…)`: a macro or a function.
-    fn method(&mut self, receiver: Expr, name: &str, at: usize) -> Parsed {
+    fn method(&mut self, receiver: Expr, name: &str, at: usize) -> ParsedExpression {
         let args = self.arguments()?;
         let kind = Macro::named(name);
         // Macros with two variables have two or three more arguments; everything else is a function, or an error later.

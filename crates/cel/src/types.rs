@@ -1,4 +1,7 @@
-//! Types of expressions.
+//! Types of expressions, and the binding of type parameters in signatures.
+//!
+//! A signature is text, which `Type::read` parses; `Bindings` then finds the meaning of each type
+//! parameter in a call. `dyn` fits everything: what it contains is known only during evaluation.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,8 @@
-//! Values during evaluation.
+//! Values during evaluation: equality, order and sizes.
+//!
+//! Numbers of different types are equal if they denote the same number, also as keys of maps;
+//! values of other different types are unequal, never an error. Sizes (`Val::deep_size`) decide
+//! what a call costs.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;

@@ -1,4 +1,8 @@
 //! Files as JSON, in and out: `{"files": [{"name": …, "data": …}], "errors": …}`.
+//!
+//! The reference reads this with Go's `encoding/json`: names are compared case-insensitively,
+//! unknown members are ignored, and error messages name Go's types. So the input is parsed to a
+//! small tree here, instead of with a derived deserializer.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -170,7 +174,7 @@ mod tests {
 
     #[test]
     fn writes_files_or_the_failure() {
-        let files = [OutputFile { path: "a.yml".into(), bytes: "a: 1\n".into() }];
+        let files = [OutputFile::new("a.yml", "a: 1\n")];
         assert_eq!(write(Ok(&files)), br#"{"files":[{"name":"a.yml","data":"a: 1\n"}]}"#);
         assert_eq!(write(Ok(&[])), b"{}");
         assert_eq!(write(Err("no")), br#"{"errors":"no"}"#);

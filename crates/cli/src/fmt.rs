@@ -22,7 +22,7 @@ use crate::{host, report, write};
 /// Formats the YAML files given by flags and operands.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let started = Instant::now();
-    let mode = Mode {
+    let mode = FormatMode {
         check: flags.is_on(&flag::FMT_CHECK),
         write: flags.is_on(&flag::WRITE),
         diff: flags.is_on(&flag::FMT_DIFF),
@@ -83,13 +83,13 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
 }
 
 #[derive(Clone, Copy)]
-struct Mode {
+struct FormatMode {
     check: bool,
     write: bool,
     diff: bool,
 }
 
-impl Mode {
+impl FormatMode {
     fn is_by_file(self) -> bool {
         self.check || self.write || self.diff
     }
@@ -106,7 +106,7 @@ enum FileResult {
 }
 
 /// Formats one file as `mode` requests.
-fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: Mode) -> Result<FileResult, Failure> {
+fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: FormatMode) -> Result<FileResult, Failure> {
     let content = file.content.read()?;
     ytterby_text::budget::input(content.len());
     let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };

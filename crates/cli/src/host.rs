@@ -6,6 +6,8 @@ use std::io::{self, IsTerminal, Write};
 use ytterby_diag::render::{Colour, Rendering, note};
 use ytterby_diag::{Failure, Id};
 
+use crate::commands::flag::COLOR;
+
 /// Receives `print()` and debug output of the engine and writes it to standard error at once, so that it is visible even
 /// if a run is stopped. With `--diagnostics` for programs, it has the same format as the diagnostics.
 #[derive(Default)]
@@ -88,23 +90,41 @@ pub fn is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
+/// The value of `--color`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ColourWish {
+    /// Only on terminals, unless the environment decides.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Reads the value of `--color`.
+///
+/// # Errors
+/// If the value is unknown.
+pub fn colour_wish(given: Option<&str>) -> Result<ColourWish, Failure> {
+    let Some(name) = given.filter(|name| !name.is_empty()) else { return Ok(ColourWish::Auto) };
+    COLOR.find(name).ok_or_else(|| {
+        let text = format!("Unknown value '{name}' of --color (expected {})", COLOR.expected());
+        Failure::new(Id::FLAG_VALUE, text)
+    })
+}
+
 /// Whether to use colours: first `--color` decides, then the environment, then the terminal.
-pub fn colour(wish: &str) -> Result<Colour, Failure> {
+pub fn colour(wish: ColourWish) -> Colour {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_forced = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
     let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let is_on = match wish {
-        "always" => true,
-        "never" => false,
-        "" | "auto" => {
+        ColourWish::Always => true,
+        ColourWish::Never => false,
+        ColourWish::Auto => {
             let is_refused = is_set("NO_COLOR");
             let is_wanted = is_forced("FORCE_COLOR") || is_forced("CLICOLOR_FORCE");
             !is_refused && (is_wanted || is_terminal() && !is_dumb())
         }
-        other => {
-            let text = format!("Unknown value '{other}' of --color (expected auto, always or never)");
-            return Err(Failure::new(Id::FLAG_VALUE, text));
-        }
     };
-    Ok(if is_on { Colour::Ansi } else { Colour::Off })
+    if is_on { Colour::Ansi } else { Colour::Off }
 }

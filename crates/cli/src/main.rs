@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::commands::flag;
 use completion::Descriptions;
-use flags::{HELP, Invocation, Operands, TextFlag};
+use flags::{Flag, HELP, Invocation, Operands};
 use ytterby::Failure;
 use ytterby_diag::{Diagnostic, Help, Id, Sources};
 use ytterby_text::quote::quote;
@@ -70,7 +70,7 @@ fn run(program: &str, args: Vec<OsString>) -> i32 {
     let result = words.and_then(|words| dispatch(program, &flags::parse(&commands::ROOT, words, &sources)?, &sources));
     result.unwrap_or_else(|failure| {
         let words: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        let given = |flag: &TextFlag| flags::value_of(&commands::ROOT, &words, flag);
+        let given = |flag: &Flag| flags::value_of(&commands::ROOT, &words, flag);
         report::error(program, &given, &failure, &sources);
         failure_code(&words, &failure)
     })

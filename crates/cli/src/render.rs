@@ -221,9 +221,9 @@ pub fn rules(compat: Compat) -> InputOptions<'static> {
 }
 
 /// Lists the files of a path.
-type List<'a> = dyn Fn(&str) -> Result<Vec<InputFile>, Failure> + 'a;
+type ListFiles<'a> = dyn Fn(&str) -> Result<Vec<InputFile>, Failure> + 'a;
 
-fn value_flags(flags: &Invocation, list: &List<'_>) -> ValueFlags {
+fn value_flags(flags: &Invocation, list: &ListFiles<'_>) -> ValueFlags {
     ValueFlags {
         files: flags.list(&flag::DATA_VALUES_FILE).iter().map(|arg| values_file(arg, list)).collect(),
         env: flags.list(&flag::DATA_VALUES_ENV).to_vec(),
@@ -236,7 +236,7 @@ fn value_flags(flags: &Invocation, list: &List<'_>) -> ValueFlags {
 }
 
 /// Parses `[@library:]path`.
-fn values_file(arg: &str, list: &List<'_>) -> ValuesFile {
+fn values_file(arg: &str, list: &ListFiles<'_>) -> ValuesFile {
     let (library, path) = match library_and_rest(arg) {
         Ok(found) => found,
         Err(why) => {
@@ -249,7 +249,7 @@ fn values_file(arg: &str, list: &List<'_>) -> ValuesFile {
 }
 
 /// Parses `[@library:]key=path`.
-fn value_from_file(arg: &str, list: &List<'_>) -> ValueFromFile {
+fn value_from_file(arg: &str, list: &ListFiles<'_>) -> ValueFromFile {
     let failed = |why: Failure| ValueFromFile {
         library: String::new(),
         key: String::new(),

@@ -5,7 +5,7 @@ use ytterby_diag::render::{Rendering, Report, RichOptions, render};
 use ytterby_diag::{Diagnostic, Id, Sources};
 
 use crate::commands::flag;
-use crate::flags::{Invocation, TextFlag};
+use crate::flags::{Flag, Invocation};
 use crate::host;
 
 /// The format for a command with these flags.
@@ -14,7 +14,7 @@ pub fn rendering(program: &str, flags: &Invocation) -> Result<Rendering, Failure
 }
 
 /// Reports an error of the command line, in the format that it requests. `given` looks up flags.
-pub fn error(program: &str, given: &dyn Fn(&TextFlag) -> Option<String>, failure: &Failure, sources: &Sources) {
+pub fn error(program: &str, given: &dyn Fn(&Flag) -> Option<String>, failure: &Failure, sources: &Sources) {
     let rendering = chosen(program, given).unwrap_or(Rendering::Text);
     write(&Report::new(program, Some(failure), failure.warnings(), sources), rendering);
 }
@@ -35,12 +35,12 @@ pub fn write(report: &Report<'_>, rendering: Rendering) {
 
 /// The format: from the flags, then the environment; otherwise rich on terminals unless the program is called `ytt`.
 /// `given` looks up flags.
-fn chosen(program: &str, given: &dyn Fn(&TextFlag) -> Option<String>) -> Result<Rendering, Failure> {
+fn chosen(program: &str, given: &dyn Fn(&Flag) -> Option<String>) -> Result<Rendering, Failure> {
     let variable = || std::env::var("YTTERBY_DIAGNOSTICS").ok().filter(|name| !name.is_empty());
     let by_default = if host::is_terminal() && program != "ytt" { "rich" } else { "text" };
     let name = given(&flag::DIAGNOSTICS).filter(|name| !name.is_empty()).or_else(variable);
     let name = name.as_deref().unwrap_or(by_default);
-    let colour = host::colour(&given(&flag::COLOR).unwrap_or_default())?;
+    let colour = host::colour(host::colour_wish(given(&flag::COLOR.0).as_deref())?);
     match Rendering::find(name) {
         Some(Rendering::Rich(_)) => Ok(Rendering::Rich(RichOptions { colour, width: host::width() })),
         Some(rendering) => Ok(rendering),

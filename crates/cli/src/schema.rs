@@ -5,19 +5,16 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ytterby::{Change, Changes, Failure, Impact, ImportFrom, ImportOptions, InputFile, Options, Rendered};
+use ytterby::{Change, Changes, Failure, Impact, ImportOptions, InputFile, Options, Rendered};
 use ytterby_diag::render::Rendering;
 use ytterby_diag::{Id, Sources};
 use ytterby_text::gojson::{self, Html};
 
-use crate::commands::flag;
+use crate::commands::flag::{self, AnswerFormat};
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, Stdin, Symlinks};
 use crate::{limits, report};
-
-/// The values of `--fail-on`.
-const IMPACTS: [Impact; 3] = [Impact::Major, Impact::Minor, Impact::Patch];
 
 /// Converts another kind of schema, or values, to a schema.
 pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i32, Failure> {
@@ -28,16 +25,8 @@ pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i3
             format!("Expected one file to import, found {}", flags.operands.len()),
         ));
     };
-    let from = match flags.text(&flag::FROM) {
-        "" | "schema" => ImportFrom::Schema,
-        "values" => ImportFrom::Values,
-        other => {
-            return Err(Failure::new(
-                Id::FLAG_VALUE,
-                format!("Unknown kind of import '{other}' (expected schema or values)"),
-            ));
-        }
-    };
+    let unknown = |value: &str| format!("Unknown kind of import '{value}'");
+    let from = flags.choice(&flag::FROM, unknown)?.unwrap_or_default();
     let name = Some(flags.text(&flag::IMPORT_NAME)).filter(|name| !name.is_empty()).map(str::to_owned);
     let files = read::list(std::slice::from_ref(path), &Symlinks::default(), &Stdin::default())?;
     let [file] = &files[..] else {
@@ -45,11 +34,12 @@ pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i3
     };
     let content = file.content.read()?;
     ytterby_text::budget::input(content.len());
-    let imported = ytterby::import_schema(&content, &ImportOptions { name, from });
-    let imported = imported.map(|imported| Rendered {
-        documents: imported.text.into_bytes(),
-        warnings: imported.diagnostics,
-        ..Rendered::default()
+    let mut options = ImportOptions::new(from);
+    options.name = name;
+    let imported = ytterby::import_schema(&content, &options).map(|imported| {
+        let mut rendered = Rendered::of_text(imported.text);
+        rendered.warnings = imported.diagnostics;
+        rendered
     });
     let imported = imported.map_err(|failure| failure.doing(format!("Importing '{path}'")));
     finish(program, imported, sources, rendering)
@@ -64,25 +54,12 @@ pub fn diff(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
             format!("Expected two schemas to compare, found {}", flags.operands.len()),
         ));
     };
-    let write: fn(&Changes) -> String = match flags.text(&flag::DIFF_OUTPUT) {
-        "" | "text" => Changes::to_string,
-        "json" => changes_as_json,
-        other => {
-            return Err(Failure::new(Id::FLAG_VALUE, format!("Unknown output type '{other}' (expected text or json)")));
-        }
+    let unknown = |value: &str| format!("Unknown output type '{value}'");
+    let write: fn(&Changes) -> String = match flags.choice(&flag::DIFF_OUTPUT, unknown)?.unwrap_or_default() {
+        AnswerFormat::Text => Changes::to_string,
+        AnswerFormat::Json => changes_as_json,
     };
-    let fail_on = match flags.text(&flag::FAIL_ON) {
-        "" => None,
-        name => match IMPACTS.into_iter().find(|impact| impact.name() == name) {
-            None => {
-                return Err(Failure::new(
-                    Id::FLAG_VALUE,
-                    format!("Unknown kind of change '{name}' (expected major, minor or patch)"),
-                ));
-            }
-            found => found,
-        },
-    };
+    let fail_on = flags.choice(&flag::FAIL_ON, |value| format!("Unknown kind of change '{value}'"))?;
     let stdin = Stdin::default();
     let (old, new) = (schema_files(old, &stdin)?, schema_files(new, &stdin)?);
     let options = Options {
@@ -93,7 +70,7 @@ pub fn diff(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
     };
     let changes = ytterby::diff_schemas(old, new, &options, sources, Rc::new(Terminal::default()));
     let verdict = changes.as_ref().ok().and_then(Changes::verdict);
-    let text = changes.map(|changes| Rendered { documents: write(&changes).into_bytes(), ..Rendered::default() });
+    let text = changes.map(|changes| Rendered::of_text(write(&changes)));
     let exit = finish(program, text, sources, rendering)?;
     Ok(exit.max(i32::from(fail_on.is_some() && verdict >= fail_on)))
 }

@@ -8,11 +8,14 @@ use crate::{Id, Path, PlaceNames, Pos, Secrets, Sources, Span, Text};
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Severity {
     /// The run fails.
     Error,
     /// The run goes on.
     Warning,
+    /// Nothing is wrong, but it is useful to know.
+    Note,
 }
 
 impl Severity {
@@ -21,6 +24,7 @@ impl Severity {
         match self {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         }
     }
 }
@@ -31,7 +35,7 @@ impl Severity {
 pub struct Diagnostic {
     /// The id of the problem.
     pub id: Id,
-    /// Error or warning.
+    /// Error, warning or note.
     pub severity: Severity,
     /// The problem, in one line that can be understood alone.
     pub message: Text,
@@ -76,6 +80,7 @@ pub struct Label {
 
 /// Why a position matters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Role {
     /// The problem is here.
     Problem,
@@ -121,6 +126,7 @@ pub struct Fix {
 
 /// Whether edits can be applied without asking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Safety {
     /// They are always correct.
     Safe,

@@ -15,10 +15,10 @@ use crate::{Diagnostic, DiagnosticKind, Frame, Help, Id, Label, Path, Pos, Role,
 
 /// Why a run failed. Boxed, so that it is as small as a pointer.
 #[derive(Clone)]
-pub struct Failure(Box<Inner>);
+pub struct Failure(Box<FailureData>);
 
 #[derive(Clone)]
-struct Inner {
+struct FailureData {
     cause: Cause,
     /// Innermost first.
     contexts: Vec<Context>,
@@ -27,6 +27,7 @@ struct Inner {
 
 /// The operation during which something failed.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Context {
     /// `Doing this: …`, on the same line as the text after it.
     Doing(Text),
@@ -36,6 +37,7 @@ pub enum Context {
 
 /// The problem.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Cause {
     /// One problem.
     Problem(Box<Diagnostic>),
@@ -77,6 +79,7 @@ pub struct CodeProblem {
 
 /// The message of a problem of code.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum CodeMessage {
     /// A text.
     Text(Text),
@@ -132,6 +135,7 @@ pub struct SchemaBlock {
 
 /// The position that a type, a list of keys or a notice comes from.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum By {
     /// `(by a.yml:3)`, after what was expected.
     Type(Pos),
@@ -152,6 +156,7 @@ impl By {
 
 /// How ytt's text shows a node that does not match.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Exhibit {
     /// By its line.
     Line,
@@ -312,6 +317,7 @@ pub struct ViolationBlock {
 
 /// How the path of a value is shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum ViolationPath {
     /// A path through a document.
     Path(Path),
@@ -432,7 +438,7 @@ impl Failure {
     /// A failure with this cause. Of a cause with thousands of parts, the first thousand are kept.
     pub fn of(cause: Cause) -> Failure {
         let cause = shortened(cause);
-        Failure(Box::new(Inner { cause, contexts: Vec::new(), warnings: Vec::new() }))
+        Failure(Box::new(FailureData { cause, contexts: Vec::new(), warnings: Vec::new() }))
     }
 
     /// A failure of one problem with only a message.

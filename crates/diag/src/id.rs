@@ -9,6 +9,7 @@ use ytterby_text::budget::Limit;
 
 /// The category of a problem: the `kind` of the JSON rendering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum DiagnosticKind {
     /// A value has another type than the schema declares.
     Type,
@@ -52,11 +53,11 @@ impl DiagnosticKind {
 
 /// The name of one kind of problem: `schema/type`.
 #[derive(Clone, Copy)]
-pub struct Id(&'static Row);
+pub struct Id(&'static IdRow);
 
 /// One row of the table.
 #[derive(Debug)]
-struct Row {
+struct IdRow {
     name: &'static str,
     kind: DiagnosticKind,
     title: &'static str,
@@ -152,7 +153,7 @@ macro_rules! ids {
     ($($constant:ident $name:literal $kind:ident $title:literal)*) => {
         #[allow(missing_docs, reason = "the title in the row is the documentation")]
         impl Id {
-            $(pub const $constant: Id = Id(&Row { name: $name, kind: DiagnosticKind::$kind, title: $title });)*
+            $(pub const $constant: Id = Id(&IdRow { name: $name, kind: DiagnosticKind::$kind, title: $title });)*
         }
 
         const ALL: [Id; [$($name),*].len()] = [$(Id::$constant),*];

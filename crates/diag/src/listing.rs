@@ -24,6 +24,7 @@ pub struct Listing {
 
 /// How positions and lines are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum ListingStyle {
     /// `file:3 | whole line`.
     #[default]

@@ -10,6 +10,7 @@ use crate::Source;
 
 /// Which part of the text at a position is meant.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Part {
     /// This many bytes.
     Bytes(u32),
@@ -37,6 +38,7 @@ pub enum Part {
 
 /// An argument of an annotation.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Argument {
     /// `name=…`.
     Named(String),

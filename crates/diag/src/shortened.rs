@@ -113,7 +113,7 @@ mod tests {
         Cause::Violations(vec![block; count])
     }
 
-    /// The last of so many diagnostics.
+    /// The last one of `count` diagnostics.
     fn last_of(cause: Cause, count: usize) -> String {
         let diagnostics = Failure::of(cause).diagnostics();
         assert_eq!(diagnostics.len(), count);

@@ -10,6 +10,7 @@ use crate::{Pos, Secrets, Sources};
 
 /// One part of a [`Text`].
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Piece {
     /// Our own words, or names that the user chose.
     Words(Cow<'static, str>),
@@ -27,6 +28,7 @@ pub struct Text(Vec<Piece>);
 
 /// How positions in texts are named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum PlaceNames {
     /// As ytt names them: some sources have no name there.
     Reference,

@@ -37,7 +37,7 @@ fn measure(schema: &str) {
         });
     }
     let values = inspect(schema, Inspect::Values, Vec::new());
-    let options = ImportOptions { from: ImportFrom::Values, ..ImportOptions::default() };
+    let options = ImportOptions::new(ImportFrom::Values);
     show("import values", || drop(black_box(import_schema(&values, &options).expect("they are values"))));
     let changed = schema.replace("min=1", "min=2").replace("Number 7", "Number VII");
     show("diff", || {

@@ -187,7 +187,7 @@ impl From<Implied> for Value {
 }
 
 /// All properties of an annotation except its implementation.
-struct Row {
+struct AnnotationRow {
     ann: Ann,
     name: &'static str,
     /// The first level that has the name.
@@ -199,7 +199,7 @@ struct Row {
     times: Times,
 }
 
-impl Row {
+impl AnnotationRow {
     /// Its name and aliases.
     fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.name).chain(self.aliases.iter().map(|alias| alias.name))
@@ -212,7 +212,7 @@ macro_rules! annotations {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub(crate) enum Ann { $($variant),* }
 
-        const TABLE: &[Row] = &[$(Row {
+        const TABLE: &[AnnotationRow] = &[$(AnnotationRow {
             ann: Ann::$variant,
             name: $name,
             since: Level::$since,
@@ -274,7 +274,7 @@ annotations! {
 }
 
 /// The rows by name and alias: a schema asks for thousands of them.
-static BY_NAME: LazyLock<FxHashMap<&[u8], &Row>> =
+static BY_NAME: LazyLock<FxHashMap<&[u8], &AnnotationRow>> =
     LazyLock::new(|| TABLE.iter().flat_map(|row| row.names().map(move |name| (name.as_bytes(), row))).collect());
 
 impl Ann {
@@ -290,7 +290,7 @@ impl Ann {
         TABLE.iter().filter(move |row| row.in_any == meaning).map(|row| row.ann)
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static AnnotationRow {
         &TABLE[self as usize]
     }
 
@@ -335,7 +335,7 @@ impl Ann {
 
 /// All names, including aliases.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TABLE.iter().flat_map(Row::names)
+    TABLE.iter().flat_map(AnnotationRow::names)
 }
 
 /// Namespaces whose unknown names are probably mistakes.
@@ -378,7 +378,7 @@ pub(crate) fn suggest(name: &str) -> Option<&'static str> {
     if let Some((_, meant)) = MEANT.iter().find(|(written, _)| *written == name) {
         return Some(meant);
     }
-    let with_arguments = |row: &'static Row| row.aliases.iter().filter(|alias| !alias.implied.is_empty());
+    let with_arguments = |row: &'static AnnotationRow| row.aliases.iter().filter(|alias| !alias.implied.is_empty());
     let canonical =
         || TABLE.iter().flat_map(|row| std::iter::once(row.name).chain(with_arguments(row).map(|alias| alias.name)));
     let elsewhere = canonical().find(|known| split_own(known).is_some_and(|(_, other)| other == local));

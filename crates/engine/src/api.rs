@@ -264,6 +264,7 @@ impl Host for Silent {
 
 /// A run that succeeded.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Rendered {
     /// The stream of documents ([`OutputForm::Documents`]).
     pub documents: Vec<u8>,
@@ -275,6 +276,13 @@ pub struct Rendered {
     pub warnings: Vec<Diagnostic>,
     /// Where each line of the output comes from, if [`Options::source_map`] is set.
     pub source_map: Vec<SourceLine>,
+}
+
+impl Rendered {
+    /// A result that consists of one text.
+    pub fn of_text(text: impl Into<Vec<u8>>) -> Rendered {
+        Rendered { documents: text.into(), ..Rendered::default() }
+    }
 }
 
 /// A node of the output: the line where it begins, and where it comes from.
@@ -299,9 +307,17 @@ pub struct SourceLine {
 
 /// One output file.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct OutputFile {
     /// The path below the output directory, as templates and marks set it.
     pub path: String,
     /// Its content. A text file without code shares the bytes of the input.
     pub bytes: Str,
+}
+
+impl OutputFile {
+    /// A file with this content.
+    pub fn new(path: impl Into<String>, bytes: impl Into<Str>) -> OutputFile {
+        OutputFile { path: path.into(), bytes: bytes.into() }
+    }
 }

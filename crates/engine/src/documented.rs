@@ -1,4 +1,8 @@
 //! Tests that `docs/` mentions everything that users can write.
+//!
+//! Each test takes names from a table of the engine (annotations and their arguments, rules,
+//! formats, output types, functions) and looks for them on the pages. What is generated is checked
+//! elsewhere; the messages name the command that writes it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

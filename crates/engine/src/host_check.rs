@@ -35,7 +35,7 @@ pub(crate) fn check(
         add_values(run, &mut finding, values, deciding.get(at));
         match finding.severity {
             Severity::Error => errors.push(Failure::from(finding)),
-            Severity::Warning => run.warn(finding),
+            _ => run.warn(finding),
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(Failure::of(Cause::Series(errors)).in_stage(check.title())) }

@@ -16,7 +16,7 @@ use crate::library::Evaluated;
 use crate::node::{
     self, FileDocuments, MAX_NODES, Node, Origin, Scalar, count, count_several, write_below, write_node,
 };
-use crate::reuse::{Lookup, Reuse};
+use crate::reuse::{CachedNode, Reuse};
 use crate::run::Run;
 
 /// What to do with documents after they are written.
@@ -249,13 +249,13 @@ fn write<'a>(sink: &mut impl Sink, docs: impl IntoIterator<Item = &'a FileDocume
 /// Writes a value like [`write_below`], reusing the texts of nodes that earlier renders wrote.
 fn write_shared(writer: &mut YamlWriter, node: &Node, left: &mut u32, reuse: &Reuse) -> Result<(), String> {
     let place = match reuse.text_of_node(node, writer.point()) {
-        Lookup::Text(value, nodes) => {
+        CachedNode::Text(value, nodes) => {
             budget::text(value.size()).map_err(|exceeded| exceeded.to_string())?;
             writer.repeat(&value);
             return count_several(left, nodes);
         }
-        Lookup::Write { address, point } => Some((address, point)),
-        Lookup::Alone => None,
+        CachedNode::Write { address, point } => Some((address, point)),
+        CachedNode::Alone => None,
     };
     let (start, before) = (writer.written(), *left);
     match node {
@@ -286,9 +286,9 @@ fn write_shared(writer: &mut YamlWriter, node: &Node, left: &mut u32, reuse: &Re
 
 fn write_shared_tree(writer: &mut YamlWriter, tree: &Arc<Tree>, reuse: &Reuse) {
     match reuse.text_of_tree(tree, writer.point()) {
-        Lookup::Text(value, _) => writer.repeat(&value),
-        Lookup::Alone => write_tree(tree, writer),
-        Lookup::Write { address, point } => {
+        CachedNode::Text(value, _) => writer.repeat(&value),
+        CachedNode::Alone => write_tree(tree, writer),
+        CachedNode::Write { address, point } => {
             let start = writer.written();
             write_tree(tree, writer);
             reuse.keep_tree((address, point), tree, writer, start);

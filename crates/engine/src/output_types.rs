@@ -31,7 +31,7 @@ impl From<SchemaFormat> for OutputTypes {
 }
 
 /// A row of a table: a format, its name, and the first level that has it.
-struct Row<T> {
+struct FormatRow<T> {
     format: T,
     name: &'static str,
     since: Level,
@@ -45,8 +45,8 @@ macro_rules! formats {
         pub enum $type { $(#[doc = concat!("`", $name, "`: ")] $(#[$about])* $variant),* }
 
         impl $type {
-            const TABLE: &'static [Row<$type>] =
-                &[$(Row { format: $type::$variant, name: $name, since: Level::$since }),*];
+            const TABLE: &'static [FormatRow<$type>] =
+                &[$(FormatRow { format: $type::$variant, name: $name, since: Level::$since }),*];
 
             /// All names in `--output`.
             pub const NAMES: &'static [&'static str] = &[$($name),*];
@@ -146,7 +146,7 @@ impl OutputTypes {
         Ok(self.first(SchemaFormat::TABLE))
     }
 
-    fn first<T: Copy>(&self, table: &[Row<T>]) -> Option<T> {
+    fn first<T: Copy>(&self, table: &[FormatRow<T>]) -> Option<T> {
         self.0.iter().find_map(|name| table.iter().find(|row| row.name == name).map(|row| row.format))
     }
 

@@ -37,7 +37,7 @@ pub(crate) struct Reuse {
 /// A node that was written before.
 struct WrittenNode {
     /// Kept alive, so that no other node gets its address.
-    _of: Shared,
+    _of: SharedNode,
     /// The last render that wrote it.
     render: u32,
     /// Its number of nodes.
@@ -46,13 +46,13 @@ struct WrittenNode {
     text: Option<Rc<WrittenValue>>,
 }
 
-enum Shared {
+enum SharedNode {
     Node(#[expect(dead_code, reason = "it only keeps the address")] Node),
     Tree(#[expect(dead_code, reason = "it only keeps the address")] Arc<Tree>),
 }
 
 /// The cached state of a node.
-pub(crate) enum Lookup {
+pub(crate) enum CachedNode {
     /// Its text, and its number of nodes.
     Text(Rc<WrittenValue>, u32),
     /// Write it and call [`Reuse::keep_node`], which stores the text or only records the node.
@@ -87,42 +87,42 @@ impl Reuse {
     }
 
     /// The text of a node at a point.
-    pub fn text_of_node(&self, node: &Node, point: WritePoint) -> Lookup {
+    pub fn text_of_node(&self, node: &Node, point: WritePoint) -> CachedNode {
         match address(node) {
             Some(address) => self.at(address, point),
-            None => Lookup::Alone,
+            None => CachedNode::Alone,
         }
     }
 
     /// The text of plain documents at a point.
-    pub fn text_of_tree(&self, tree: &Arc<Tree>, point: WritePoint) -> Lookup {
+    pub fn text_of_tree(&self, tree: &Arc<Tree>, point: WritePoint) -> CachedNode {
         self.at(Arc::as_ptr(tree).addr(), point)
     }
 
-    fn at(&self, address: usize, point: WritePoint) -> Lookup {
+    fn at(&self, address: usize, point: WritePoint) -> CachedNode {
         match self.texts.borrow_mut().get_mut(&(address, point)) {
             Some(WrittenNode { text: Some(text), render, nodes, .. }) => {
                 *render = self.render.get();
-                Lookup::Text(text.clone(), *nodes)
+                CachedNode::Text(text.clone(), *nodes)
             }
-            _ => Lookup::Write { address, point },
+            _ => CachedNode::Write { address, point },
         }
     }
 
     /// Records a node that was written, and its start in the output.
     pub fn keep_node(&self, place: (usize, WritePoint), node: &Node, nodes: u32, writer: &YamlWriter, start: usize) {
-        self.keep(place, || Shared::Node(node.clone()), nodes, writer, start);
+        self.keep(place, || SharedNode::Node(node.clone()), nodes, writer, start);
     }
 
     /// The same for plain documents.
     pub fn keep_tree(&self, place: (usize, WritePoint), tree: &Arc<Tree>, writer: &YamlWriter, start: usize) {
-        self.keep(place, || Shared::Tree(tree.clone()), 0, writer, start);
+        self.keep(place, || SharedNode::Tree(tree.clone()), 0, writer, start);
     }
 
     fn keep(
         &self,
         place: (usize, WritePoint),
-        of: impl FnOnce() -> Shared,
+        of: impl FnOnce() -> SharedNode,
         nodes: u32,
         writer: &YamlWriter,
         start: usize,

@@ -1,5 +1,5 @@
 //! Limits cycles of dependencies between modules of the engine, because modules in a cycle cannot be understood, tested or
-//! changed one by one. Finds rows of tables that no code uses.
+//! changed one by one. Finds rows of tables that no code uses, and names of types in all crates that tell too little.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,6 +7,16 @@ use std::path::{Path, PathBuf};
 
 /// Maximum modules in a cycle.
 const MOST: usize = 3;
+
+/// Maximum modules of all crates that define a type of the same name. Where more do, a reader who meets the name has to
+/// look up which one is meant: `Reader` is better called `TomlReader`.
+const NAMESAKES: usize = 2;
+
+/// Names that more modules may use, and why.
+const COMMON_NAMES: &[(&str, &str)] = &[
+    ("Type", "CEL, schemas and the code that `check` follows each have a type system; each crate has one `Type`"),
+    ("Value", "Starlark, manifests and KubeVirt's VMs each have values; each crate has one `Value`"),
+];
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
@@ -49,6 +59,58 @@ fn each_annotation_has_code() {
             "Ann::{variant}: crates/engine/src/annotation.rs has a row, but no code uses it"
         );
     }
+}
+
+#[test]
+fn names_of_types_tell_which_one_is_meant() {
+    let crates = sources().join("../..");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&crates).unwrap() {
+        list(&entry.unwrap().path().join("src"), &mut files);
+    }
+    let mut modules: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in files.iter().filter(|path| !is_test(path)) {
+        let text = fs::read_to_string(path).unwrap();
+        let module = path.strip_prefix(&crates).unwrap().display().to_string();
+        for name in types(without_tests(&text)) {
+            modules.entry(name.to_owned()).or_default().insert(module.clone());
+        }
+    }
+    assert!(
+        modules["Project"].iter().any(|module| module.ends_with("engine/src/project/mod.rs")),
+        "no types were found"
+    );
+    for (name, modules) in &modules {
+        let is_common = COMMON_NAMES.iter().any(|(common, _)| common == name);
+        assert!(
+            modules.len() <= NAMESAKES || is_common,
+            "a name that tells, please: `{name}` is in each of {modules:?}"
+        );
+        assert!(modules.len() > NAMESAKES || !is_common, "`{name}` need not be in COMMON_NAMES any more");
+    }
+}
+
+#[test]
+fn types_are_found() {
+    let text = "pub(super) struct A<'a> {\n    x: u8,\n}\nenum B {}\npub trait C: D {}\npub type E = u8;\n\
+                impl C for B {\n    type F = u8;\n}\n/// struct G\nfn f() {\n    struct H;\n}\n";
+    assert_eq!(types(text).collect::<Vec<_>>(), ["A", "B", "C", "E", "H"]);
+}
+
+/// The names of the types and traits that a source defines, without associated types.
+fn types(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let code = line.trim_start();
+        let code = match code.strip_prefix("pub") {
+            Some(rest) if rest.starts_with('(') => rest.split_once(") ")?.1,
+            Some(rest) => rest.trim_start(),
+            None => code,
+        };
+        let (keyword, rest) = code.split_once(' ')?;
+        let defines = matches!(keyword, "struct" | "enum" | "trait" | "union")
+            || keyword == "type" && !line.starts_with(char::is_whitespace);
+        defines.then(|| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default())
+    })
 }
 
 #[test]

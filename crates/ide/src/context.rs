@@ -5,7 +5,7 @@
 
 use ytterby_kubernetes::Catalog;
 
-use crate::file::{File, Language};
+use crate::file::{EditorLanguage, File};
 use crate::model::{Chain, CodeRegion, Model, RegionKind, Token, TokenKind};
 use crate::project::{FileRole, Meaning, ProjectSnapshot};
 use crate::values::DataValue;
@@ -116,13 +116,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// The schema for a document.
-    pub fn schema(&self, document: usize) -> std::sync::Arc<crate::Schema> {
+    pub fn schema(&self, document: usize) -> std::sync::Arc<crate::LibrarySchema> {
         self.project.schema_of_library(&self.library(document))
     }
 
     /// Whether the file is a values file.
     pub fn is_values_file(&self) -> bool {
-        self.file.language == Language::Values || self.project.is_values_file(&self.file.path)
+        self.file.language == EditorLanguage::Values || self.project.is_values_file(&self.file.path)
     }
 
     /// Whether code in the file is evaluated.

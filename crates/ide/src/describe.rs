@@ -2,13 +2,13 @@
 
 use crate::context::Knowledge;
 use crate::model::{DefKind, Definition};
-use crate::schema::Schema;
+use crate::schema::LibrarySchema;
 
 /// The text shown instead of a secret.
 pub const HIDDEN: &str = "(secret)";
 
 /// Describes a declared data value.
-pub fn value(schema: &Schema, node: usize, known: Knowledge<'_>) -> String {
+pub fn value(schema: &LibrarySchema, node: usize, known: Knowledge<'_>) -> String {
     let declared = &schema.nodes[node];
     let path = schema.path(node);
     let mut type_name = declared.type_name.clone();
@@ -62,8 +62,8 @@ pub fn value(schema: &Schema, node: usize, known: Knowledge<'_>) -> String {
 }
 
 /// Shows a value with its secrets replaced.
-pub fn hidden_parts(schema: &Schema, node: usize, value: &crate::values::DataValue) -> String {
-    fn has_secret(schema: &Schema, node: usize) -> bool {
+pub fn hidden_parts(schema: &LibrarySchema, node: usize, value: &crate::values::DataValue) -> String {
+    fn has_secret(schema: &LibrarySchema, node: usize) -> bool {
         let declared = &schema.nodes[node];
         let below = declared.children.iter().chain(&declared.element);
         declared.is_secret || below.into_iter().any(|child| has_secret(schema, *child))
@@ -72,7 +72,7 @@ pub fn hidden_parts(schema: &Schema, node: usize, value: &crate::values::DataVal
 }
 
 /// The path of a node.
-pub fn steps(schema: &Schema, node: usize) -> Vec<Option<String>> {
+pub fn steps(schema: &LibrarySchema, node: usize) -> Vec<Option<String>> {
     let mut steps = Vec::new();
     let mut next = Some(node);
     while let Some(index) = next {
@@ -90,7 +90,7 @@ fn code(text: &str) -> String {
 }
 
 /// A type with its default, in short.
-pub fn short(schema: &Schema, node: usize) -> String {
+pub fn short(schema: &LibrarySchema, node: usize) -> String {
     let declared = &schema.nodes[node];
     match &declared.default {
         Some(_) if declared.is_secret => declared.type_name.clone(),

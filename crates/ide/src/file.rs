@@ -31,7 +31,7 @@ pub struct DirectoryEntry {
 
 /// The editor's language of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Language {
+pub enum EditorLanguage {
     /// Not open, or open as something else.
     #[default]
     Unknown,
@@ -43,14 +43,14 @@ pub enum Language {
     Yaml,
 }
 
-impl Language {
+impl EditorLanguage {
     /// The language of an id of the protocol.
-    pub fn of(id: &str) -> Language {
+    pub fn of(id: &str) -> EditorLanguage {
         match id {
-            "ytt" => Language::Ytt,
-            "ytt-values" => Language::Values,
-            "yaml" => Language::Yaml,
-            _ => Language::Unknown,
+            "ytt" => EditorLanguage::Ytt,
+            "ytt-values" => EditorLanguage::Values,
+            "yaml" => EditorLanguage::Yaml,
+            _ => EditorLanguage::Unknown,
         }
     }
 }
@@ -63,7 +63,7 @@ pub struct File {
     /// Its text; invalid UTF-8 is replaced.
     pub text: Arc<str>,
     /// The editor's language.
-    pub language: Language,
+    pub language: EditorLanguage,
     /// The editor's version, if it is open.
     pub version: Option<i64>,
     model: OnceLock<Model>,
@@ -71,7 +71,7 @@ pub struct File {
 
 impl File {
     /// A version of a file.
-    pub fn new(path: &str, text: impl Into<Arc<str>>, language: Language, version: Option<i64>) -> File {
+    pub fn new(path: &str, text: impl Into<Arc<str>>, language: EditorLanguage, version: Option<i64>) -> File {
         File { path: path.to_owned(), text: text.into(), language, version, model: OnceLock::new() }
     }
 
@@ -83,14 +83,14 @@ impl File {
     /// The kind of file, by its name; a file that is open as `ytt` with another name is a text template.
     pub fn kind(&self) -> ModelKind {
         match ModelKind::of(&self.path) {
-            ModelKind::Other if self.language == Language::Ytt => ModelKind::Text,
+            ModelKind::Other if self.language == EditorLanguage::Ytt => ModelKind::Text,
             kind => kind,
         }
     }
 
     /// Whether its comments have no meaning: a values file or the project file.
     pub fn is_plain(&self) -> bool {
-        self.language == Language::Values || is_project_file(&self.path)
+        self.language == EditorLanguage::Values || is_project_file(&self.path)
     }
 
     /// Whether it is open in the editor.

@@ -1,4 +1,8 @@
 //! Descriptions of what is under the cursor.
+//!
+//! `hover` finds out what kind of place the cursor is at: an annotation, code, or a key. Texts
+//! about the language come from `reference`, those about data values from the schema, and both are
+//! Markdown.
 
 use crate::config;
 use crate::context::{Cursor, Knowledge};

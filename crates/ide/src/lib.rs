@@ -11,7 +11,7 @@
 //! use ytterby_ide::complete::complete;
 //! use ytterby_ide::context::{Cursor, Knowledge};
 //! use ytterby_ide::workspace::Workspace;
-//! use ytterby_ide::{DirectoryEntry, FileSystem, Language};
+//! use ytterby_ide::{DirectoryEntry, EditorLanguage, FileSystem};
 //!
 //! struct NoFiles;
 //!
@@ -31,7 +31,7 @@
 //!
 //! let mut workspace = Workspace::new(Arc::new(NoFiles));
 //! let text = "#@ load(\"@ytt:data\", \"data\")\n---\nname: #@ data.va";
-//! workspace.open("/shop/config.yml", Language::Ytt, 1, text.to_owned());
+//! workspace.open("/shop/config.yml", EditorLanguage::Ytt, 1, text.to_owned());
 //! let project = workspace.project("/shop/config.yml");
 //! let file = workspace.open_file("/shop/config.yml").expect("it is open").clone();
 //! let found = complete(Cursor::new(&project, &file, text.len()), Knowledge { values: None });
@@ -69,9 +69,9 @@ pub mod tokens;
 pub mod values;
 pub mod workspace;
 
-pub use file::{DirectoryEntry, File, FileSystem, Language};
+pub use file::{DirectoryEntry, EditorLanguage, File, FileSystem};
 pub use findings::{Finding, QuickFix, RelatedPlace, Severity, TextEdit};
 pub use project::{FileRange, FileRole, Meaning, ProjectSnapshot, SnapshotFile};
-pub use schema::Schema;
-pub use text::{LineColumn, Lines, TextRange};
+pub use schema::LibrarySchema;
+pub use text::{LineColumn, LineIndex, TextRange};
 pub use workspace::Workspace;

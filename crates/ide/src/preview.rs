@@ -6,12 +6,12 @@ use ytterby_diag::{FileId, Origin, Pos, Sources};
 use ytterby_yaml::{NodeId, ReadOptions, Tree, View, last_wins, parse};
 
 use crate::analysis::SeenNode;
-use crate::text::Lines;
+use crate::text::LineIndex;
 
 /// Output line, path and source line, all from 0, in the order of the output.
 pub(crate) fn line_map(output: &str, documents: &[SeenNode], sources: &Sources) -> Vec<(usize, String, usize)> {
     let Ok(tree) = parse(output.as_bytes(), FileId(0), &ReadOptions::default()) else { return Vec::new() };
-    let mut mapper = Mapper { tree: &tree, lines: Lines::new(output), sources, rows: Vec::new() };
+    let mut mapper = Mapper { tree: &tree, lines: LineIndex::new(output), sources, rows: Vec::new() };
     let written = tree.documents().iter().filter(|document| !document.injected);
     for (document, node) in written.zip(documents) {
         mapper.node(document.value, node, 0);
@@ -23,7 +23,7 @@ pub(crate) fn line_map(output: &str, documents: &[SeenNode], sources: &Sources) 
 
 struct Mapper<'a> {
     tree: &'a Tree,
-    lines: Lines,
+    lines: LineIndex,
     sources: &'a Sources,
     rows: Vec<(usize, String, usize)>,
 }

@@ -14,7 +14,7 @@ use crate::TextRange;
 use crate::config::Config;
 use crate::file::{self, File, FileSystem};
 use crate::model::{Chain, DefKind, ModelKind};
-use crate::schema::Schema;
+use crate::schema::LibrarySchema;
 
 /// Directories below one of `schemas:` that are looked at.
 const MAX_SCHEMA_DEPTH: usize = 8;
@@ -63,8 +63,8 @@ pub struct ProjectSnapshot {
     pub(crate) system: Arc<dyn FileSystem>,
     by_path: HashMap<String, usize>,
     /// Schemas by library; the root has an empty name.
-    schemas: OnceLock<Arc<Schemas>>,
-    old_schemas: Option<Arc<Schemas>>,
+    schemas: OnceLock<Arc<LibrarySchemas>>,
+    old_schemas: Option<Arc<LibrarySchemas>>,
     /// Known kinds of Kubernetes.
     catalog: OnceLock<Option<Arc<Catalog>>>,
     old_catalog: Option<OldCatalog>,
@@ -74,9 +74,9 @@ pub struct ProjectSnapshot {
 type OldCatalog = (Option<Arc<File>>, Option<Arc<Catalog>>);
 
 /// Schemas and the files that they were made from.
-struct Schemas {
+struct LibrarySchemas {
     sources: Vec<Arc<File>>,
-    by_library: HashMap<String, Arc<Schema>>,
+    by_library: HashMap<String, Arc<LibrarySchema>>,
 }
 
 /// The meaning of a name with attributes.
@@ -211,7 +211,7 @@ impl ProjectSnapshot {
     }
 
     /// The schema for a file.
-    pub fn schema_for(&self, path: &str) -> Arc<Schema> {
+    pub fn schema_for(&self, path: &str) -> Arc<LibrarySchema> {
         let library = match self.index(path) {
             Some(index) if self.files[index].role == FileRole::Input => self.library(&self.files[index].logical),
             _ => String::new(),
@@ -238,7 +238,7 @@ impl ProjectSnapshot {
     }
 
     /// The schema of a library; the root's has an empty name.
-    pub fn schema_of_library(&self, library: &str) -> Arc<Schema> {
+    pub fn schema_of_library(&self, library: &str) -> Arc<LibrarySchema> {
         self.schemas().by_library.get(library).cloned().unwrap_or_default()
     }
 
@@ -275,16 +275,16 @@ impl ProjectSnapshot {
     }
 
     /// The schemas of the root and of all libraries.
-    pub fn all_schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
+    pub fn all_schemas(&self) -> impl Iterator<Item = &Arc<LibrarySchema>> {
         self.schemas().by_library.values()
     }
 
     /// The schema of the root.
-    pub fn schema(&self) -> Arc<Schema> {
+    pub fn schema(&self) -> Arc<LibrarySchema> {
         self.schemas().by_library.get("").cloned().unwrap_or_default()
     }
 
-    fn schemas(&self) -> &Schemas {
+    fn schemas(&self) -> &LibrarySchemas {
         self.schemas.get_or_init(|| {
             let is_source = |file: &&SnapshotFile| {
                 file.role == FileRole::Input
@@ -302,8 +302,8 @@ impl ProjectSnapshot {
             for source in &sources {
                 by_library.entry(self.library(&source.logical)).or_default().push(source.file.clone());
             }
-            let made = by_library.into_iter().map(|(library, files)| (library, Arc::new(Schema::of(&files))));
-            Arc::new(Schemas {
+            let made = by_library.into_iter().map(|(library, files)| (library, Arc::new(LibrarySchema::of(&files))));
+            Arc::new(LibrarySchemas {
                 by_library: made.collect(),
                 sources: sources.iter().map(|source| source.file.clone()).collect(),
             })

@@ -16,7 +16,7 @@ use crate::project::{FileRange, FileRole, SnapshotFile};
 
 /// The data values that a library declares.
 #[derive(Clone, Debug, Default)]
-pub struct Schema {
+pub struct LibrarySchema {
     /// All keys; parents come before their children.
     pub nodes: Vec<SchemaNode>,
     /// The keys at the top.
@@ -68,10 +68,10 @@ pub struct SchemaNode {
     pub places: Vec<FileRange>,
 }
 
-impl Schema {
+impl LibrarySchema {
     /// The schema in these files, or their data values if there is none.
-    pub fn of(files: &[Arc<File>]) -> Schema {
-        let mut schema = Schema::default();
+    pub fn of(files: &[Arc<File>]) -> LibrarySchema {
+        let mut schema = LibrarySchema::default();
         schema.add_all(files, Model::is_schema);
         schema.is_declared = !schema.top.is_empty() || has_document(files, Model::is_schema);
         if !schema.is_declared {

@@ -9,7 +9,7 @@ use ytterby_text::spelling;
 use crate::findings::{Finding, QuickFix, RelatedPlace, Severity, TextEdit};
 use crate::model::{DefKind, Model, TokenKind, string_content};
 use crate::project::{FileRole, Meaning, ProjectSnapshot};
-use crate::schema::Schema;
+use crate::schema::LibrarySchema;
 
 /// Data values that no schema declares, in any branch of any file.
 pub fn unknown_values(project: &ProjectSnapshot) -> Vec<Finding> {
@@ -66,7 +66,7 @@ fn is_certain(project: &ProjectSnapshot, file: usize, chain: &crate::model::Chai
 fn unknown_value(
     project: &ProjectSnapshot,
     file: usize,
-    schema: &Schema,
+    schema: &LibrarySchema,
     chain: &crate::model::Chain,
     path: &[Option<String>],
     guarded: &HashSet<String>,

@@ -1,4 +1,8 @@
 //! Symbols of files and of the workspace.
+//!
+//! The outline of a file has its functions and, for each document, its keys; the workspace has
+//! functions, data values and documents whose names contain a query. Both are bounded, because
+//! generated files can have a million keys.
 
 use crate::TextRange;
 use crate::file::{self, File};

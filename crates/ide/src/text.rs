@@ -1,6 +1,6 @@
 //! Ranges and lines of a text.
 //!
-//! Everything in this crate counts bytes. Editors count lines and UTF-16 units: [`Lines`] converts between the two, so
+//! Everything in this crate counts bytes. Editors count lines and UTF-16 units: [`LineIndex`] converts between the two, so
 //! that only the server knows the protocol's positions.
 
 /// Bytes from `start` up to, but not including, `end`.
@@ -50,14 +50,14 @@ pub struct LineColumn {
 
 /// The offsets of the lines of a text.
 #[derive(Clone, Debug, Default)]
-pub struct Lines {
+pub struct LineIndex {
     starts: Vec<usize>,
     len: usize,
 }
 
-impl Lines {
+impl LineIndex {
     /// The lines of a text. `\n`, `\r\n` and a single `\r` end a line, as in the protocol.
-    pub fn new(text: &str) -> Lines {
+    pub fn new(text: &str) -> LineIndex {
         let bytes = text.as_bytes();
         let mut starts = vec![0];
         for (at, byte) in bytes.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Lines {
                 starts.push(at + 1);
             }
         }
-        Lines { starts, len: text.len() }
+        LineIndex { starts, len: text.len() }
     }
 
     /// The number of lines, including the one after the last line feed.
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn columns_are_utf16_units() {
         let text = "a\n\"é😀\" b\r\nc";
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         let at = |what: &str| lines.position(text, text.find(what).unwrap());
         assert_eq!(at("😀"), LineColumn { line: 1, column: 2 });
         assert_eq!(at("\" b"), LineColumn { line: 1, column: 4 });
@@ -150,19 +150,19 @@ mod tests {
     #[test]
     fn positions_outside_the_text_are_clamped() {
         let text = "é\nab";
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         assert_eq!(lines.offset(text, LineColumn { line: 0, column: 9 }), 2);
         assert_eq!(lines.offset(text, LineColumn { line: 7, column: 0 }), 5);
         assert_eq!(lines.position(text, 1), LineColumn { line: 0, column: 0 });
         assert_eq!(lines.position(text, 99), LineColumn { line: 1, column: 2 });
         let emoji = "😀";
-        assert_eq!(Lines::new(emoji).offset(emoji, LineColumn { line: 0, column: 1 }), 0);
+        assert_eq!(LineIndex::new(emoji).offset(emoji, LineColumn { line: 0, column: 1 }), 0);
     }
 
     #[test]
     fn all_kinds_of_line_breaks_end_lines() {
         let text = "a\r\nb\rc\n";
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         let all: Vec<&str> = (0..lines.count()).map(|line| lines.range(text, line).of(text)).collect();
         assert_eq!(all, ["a", "b", "c", ""]);
     }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::config::{self, Config};
-use crate::file::{self, File, FileSystem, Language};
+use crate::file::{self, EditorLanguage, File, FileSystem};
 use crate::project::{FileRole, ProjectSnapshot, SnapshotFile};
 
 /// Maximum files of a project; more are ignored.
@@ -61,7 +61,7 @@ impl Workspace {
     }
 
     /// Opens a file.
-    pub fn open(&mut self, path: &str, language: Language, version: i64, text: String) {
+    pub fn open(&mut self, path: &str, language: EditorLanguage, version: i64, text: String) {
         self.open.insert(path.to_owned(), Arc::new(File::new(path, text, language, Some(version))));
         self.rescan();
     }
@@ -133,7 +133,7 @@ impl Workspace {
         }
         let bytes = self.files.read(path)?;
         let text = String::from_utf8_lossy(&bytes);
-        let file = Arc::new(File::new(path, &*text, Language::Unknown, None));
+        let file = Arc::new(File::new(path, &*text, EditorLanguage::Unknown, None));
         self.disk.insert(path.to_owned(), (stamp, file.clone()));
         Some(file)
     }
@@ -294,7 +294,7 @@ impl Workspace {
 
     /// Adds open values files that no target names: each is checked by itself.
     fn add_loose_values(&mut self, root: &str, found: &mut Vec<SnapshotFile>) {
-        let is_values = |file: &&Arc<File>| file.language == Language::Values;
+        let is_values = |file: &&Arc<File>| file.language == EditorLanguage::Values;
         let mut paths: Vec<String> = self.open.values().filter(is_values).map(|file| file.path.clone()).collect();
         paths.sort();
         for path in paths {

@@ -613,7 +613,7 @@ fn named(mut checked: Checked) -> Checked {
         let mut line = match (finding.severity, finding.primary()) {
             (Severity::Error, Some(label)) => Text::new("\n- ").at(label.pos).then(": "),
             (Severity::Error, None) => Text::new("\n- "),
-            (Severity::Warning, _) => Text::default(),
+            _ => Text::default(),
         };
         match &finding.path {
             Some(path) if !path.is_document() => line = line.then(format!("{path} ")),

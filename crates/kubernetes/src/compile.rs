@@ -9,8 +9,8 @@ use std::sync::Arc;
 use ytterby_regexp::Regexp;
 
 use crate::document::{Node, Value};
-use crate::rules::Rule;
-use crate::schema::{Additional, Bound, Constraints, ListType, Property, Schema, SchemaId, Schemas, ValueType};
+use crate::rules::CelRule;
+use crate::schema::{Additional, Constraints, ListType, NumberBound, Property, Schema, SchemaId, Schemas, ValueType};
 
 /// Compiles the schemas of a document.
 pub(crate) struct Compiler<'d> {
@@ -18,14 +18,14 @@ pub(crate) struct Compiler<'d> {
     /// Definitions by name.
     definitions: HashMap<&'d str, &'d Node>,
     compiled: HashMap<&'d str, SchemaId>,
-    dialect: Dialect,
+    dialect: SchemaDialect,
     /// Schemas to be compiled: a queue instead of recursion through references.
     queue: Vec<(&'d str, SchemaId)>,
 }
 
 /// The meaning of an object without `additionalProperties`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum SchemaDialect {
     /// Undeclared fields are unknown.
     Crd,
     /// The same, but an object without declared fields allows anything.
@@ -35,11 +35,11 @@ pub(crate) enum Dialect {
 impl<'d> Compiler<'d> {
     /// For the schema of a CRD.
     pub fn of_crd() -> Compiler<'d> {
-        Compiler::new(HashMap::new(), Dialect::Crd)
+        Compiler::new(HashMap::new(), SchemaDialect::Crd)
     }
 
     /// For an OpenAPI document or a JSON Schema with these definitions.
-    pub fn new(definitions: HashMap<&'d str, &'d Node>, dialect: Dialect) -> Compiler<'d> {
+    pub fn new(definitions: HashMap<&'d str, &'d Node>, dialect: SchemaDialect) -> Compiler<'d> {
         Compiler { schemas: Schemas::new(), definitions, compiled: HashMap::new(), dialect, queue: Vec::new() }
     }
 
@@ -122,7 +122,7 @@ impl<'d> Compiler<'d> {
             },
             // In OpenAPI, an object without properties allows any keys.
             None if schema.preserve || schema.kind == ValueType::Any => Additional::Any,
-            None if self.dialect == Dialect::Crd || !schema.fields.is_empty() => Additional::No,
+            None if self.dialect == SchemaDialect::Crd || !schema.fields.is_empty() => Additional::No,
             None => Additional::Any,
         };
         if schema.preserve && schema.additional == Additional::Any && !schema.fields.is_empty() {
@@ -151,7 +151,7 @@ impl<'d> Compiler<'d> {
         schema.enumeration = node.get("enum").map(Node::items).unwrap_or_default().iter().map(plain).collect();
         schema.default = node.given("default").map(plain);
         schema.rules =
-            node.get("x-kubernetes-validations").map(Node::items).unwrap_or_default().iter().map(Rule::of).collect();
+            node.get("x-kubernetes-validations").map(Node::items).unwrap_or_default().iter().map(CelRule::of).collect();
         let limits = self.limits(node);
         schema.limits = limits.map(Box::new);
         schema
@@ -168,8 +168,8 @@ impl<'d> Compiler<'d> {
         let flag = |key: &str| node.get(key).and_then(Node::as_bool) == Some(true);
         // Draft 4 and OpenAPI have a flag beside the bound, later drafts a separate bound.
         let bound = |key: &str, exclusive: &str| match (number(key), number(exclusive)) {
-            (_, Some(value)) => Some(Bound { value, exclusive: true }),
-            (Some(value), None) => Some(Bound { value, exclusive: flag(exclusive) }),
+            (_, Some(value)) => Some(NumberBound { value, exclusive: true }),
+            (Some(value), None) => Some(NumberBound { value, exclusive: flag(exclusive) }),
             (None, None) => None,
         };
         let pattern = node.text("pattern").filter(|pattern| !pattern.is_empty()).and_then(|pattern| {

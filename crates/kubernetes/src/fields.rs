@@ -1,4 +1,7 @@
 //! The fields of kinds, for editors: names and types at a path.
+//!
+//! A path is followed through the compiled schemas. Descriptions are not compiled; for custom kinds
+//! they are looked up in the definition as written, for built-in kinds there are none.
 
 use crate::catalog::Catalog;
 use crate::document::{Node, Value};

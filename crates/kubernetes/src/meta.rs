@@ -1,4 +1,7 @@
 //! `metadata`: names, namespaces, labels, annotations, finalizers, owners.
+//!
+//! `check` is for objects, `common` also for what has metadata without being one: templates of
+//! pods, embedded resources. The form of a name depends on the kind and is given as a `NameRule`.
 
 use ytterby_diag::Id;
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::catalog::Catalog;
-use crate::compile::{Compiler, Dialect};
+use crate::compile::{Compiler, SchemaDialect};
 use crate::crd::CustomKind;
 use crate::document::{Node, Value};
 use crate::facts::Gvk;
@@ -62,7 +62,7 @@ impl Catalog {
     fn add_openapi(&mut self, definitions: &Node) -> usize {
         let by_name: HashMap<&str, &Node> =
             definitions.entries().iter().map(|entry| (&*entry.key, &entry.node)).collect();
-        let mut compiler = Compiler::new(by_name, Dialect::OpenApi);
+        let mut compiler = Compiler::new(by_name, SchemaDialect::OpenApi);
         let mut kinds: Vec<(Gvk, SchemaId)> = Vec::new();
         for entry in definitions.entries() {
             let names = entry.node.get("x-kubernetes-group-version-kind").map(Node::items).unwrap_or_default();
@@ -91,7 +91,7 @@ impl Catalog {
         let definitions = schema.get("definitions").or_else(|| schema.get("$defs"));
         let by_name: HashMap<&str, &Node> =
             definitions.map(Node::entries).unwrap_or_default().iter().map(|e| (&*e.key, &e.node)).collect();
-        let mut compiler = Compiler::new(by_name, Dialect::OpenApi);
+        let mut compiler = Compiler::new(by_name, SchemaDialect::OpenApi);
         let root = compiler.schema(schema);
         let plural = format!("{}s", gvk.kind.to_ascii_lowercase());
         let schemas = Arc::new(compiler.finish());

@@ -32,7 +32,7 @@ const MAX_MESSAGE: usize = 5 << 10;
 
 /// A rule.
 #[derive(Debug)]
-pub(crate) struct Rule {
+pub(crate) struct CelRule {
     /// The rule as written, with positions.
     pub raw: Node,
     /// `None` if it does not compile.
@@ -47,9 +47,9 @@ const OLD: usize = 1;
 /// Fields of `metadata` that rules can read.
 const META: [&str; 2] = ["generateName", "name"];
 
-impl Rule {
-    pub fn of(raw: &Node) -> Rule {
-        Rule { raw: raw.clone(), program: None, message: None }
+impl CelRule {
+    pub fn of(raw: &Node) -> CelRule {
+        CelRule { raw: raw.clone(), program: None, message: None }
     }
 
     fn text(&self, key: &str) -> Option<&str> {
@@ -214,7 +214,7 @@ pub(crate) struct RuleFault {
 
 /// A compiled rule with its maximum cost for one evaluation.
 pub(crate) struct CompiledRule {
-    pub rule: Rule,
+    pub rule: CelRule,
     pub cost: u64,
     pub uses_old: bool,
     pub faults: Vec<RuleFault>,
@@ -222,7 +222,7 @@ pub(crate) struct CompiledRule {
 
 /// Compiles a rule for values of a type.
 pub(crate) fn compile(raw: &Node, of: Option<&(Type, Arc<MaxSize>)>) -> CompiledRule {
-    let mut rule = Rule::of(raw);
+    let mut rule = CelRule::of(raw);
     let mut faults = Vec::new();
     let mut fault = |key, message: String| faults.push(RuleFault { key, id: Id::KUBERNETES_RULE_ERROR, message });
     let source = rule.text("rule").unwrap_or_default().to_owned();
@@ -367,7 +367,7 @@ impl RuleRun<'_> {
         }
     }
 
-    fn rule(&mut self, rule: &Rule, value: &Val, node: &Node, at: &At<'_>) {
+    fn rule(&mut self, rule: &CelRule, value: &Val, node: &Node, at: &At<'_>) {
         let Some(program) = &rule.program else { return };
         let is_optional = rule.raw.get("optionalOldSelf").and_then(Node::as_bool) == Some(true);
         if self.left == 0 || (program.uses(OLD) && !is_optional) {
@@ -399,7 +399,7 @@ impl RuleRun<'_> {
     }
 
     /// Reports a violated rule, at the field that it names.
-    fn failure(&mut self, rule: &Rule, message: String, steps: &[String], node: &Node, at: &At<'_>) {
+    fn failure(&mut self, rule: &CelRule, message: String, steps: &[String], node: &Node, at: &At<'_>) {
         if let Some((first, rest)) = steps.split_first() {
             let here = match node.get(first) {
                 Some(inner) => at.key(first, inner),
@@ -415,7 +415,7 @@ impl RuleRun<'_> {
         });
     }
 
-    fn message(&mut self, rule: &Rule, variables: &[Val]) -> String {
+    fn message(&mut self, rule: &CelRule, variables: &[Val]) -> String {
         if let Some(program) = &rule.message
             && let Ok((Val::Str(text), cost)) = program.evaluate(variables, MAX_CALL_COST.min(self.left))
         {

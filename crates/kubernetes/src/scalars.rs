@@ -1,4 +1,8 @@
 //! Scalars with a special syntax: quantities, times, base64, durations, and the formats of schemas.
+//!
+//! The servers are written in Go, so these accept what Go's libraries accept, not what a standard
+//! says: padding, line ends and letter case differ. `has_format` is the entry for schemas; an
+//! unknown format allows everything, as on a server.
 
 use std::sync::OnceLock;
 

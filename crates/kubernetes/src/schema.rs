@@ -9,7 +9,7 @@ use ytterby_regexp::Regexp;
 
 use crate::document::Value;
 use crate::facts::{self, Version};
-use crate::rules::Rule;
+use crate::rules::CelRule;
 
 /// The index of a schema in its [`Schemas`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -99,7 +99,7 @@ pub(crate) struct Schema {
     pub embedded: bool,
     /// Bounds and combinations, which are rare.
     pub limits: Option<Box<Constraints>>,
-    pub rules: Vec<Rule>,
+    pub rules: Vec<CelRule>,
     /// Whether there is a default below.
     pub has_defaults: bool,
     /// Whether there is a rule here or below.
@@ -116,8 +116,8 @@ pub(crate) struct Property {
 /// Bounds and combinations.
 #[derive(Debug, Default)]
 pub(crate) struct Constraints {
-    pub minimum: Option<Bound>,
-    pub maximum: Option<Bound>,
+    pub minimum: Option<NumberBound>,
+    pub maximum: Option<NumberBound>,
     pub multiple_of: Option<f64>,
     pub min_length: Option<u64>,
     pub max_length: Option<u64>,
@@ -136,7 +136,7 @@ pub(crate) struct Constraints {
 
 /// A bound of numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Bound {
+pub(crate) struct NumberBound {
     pub value: f64,
     pub exclusive: bool,
 }

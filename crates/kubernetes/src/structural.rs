@@ -13,7 +13,7 @@ use crate::document::{MapEntry, Node, Value, whole};
 use crate::native::{one_of, required, unknown_field};
 use crate::report::{At, CheckFindings, FindingText};
 use crate::scalars::has_format;
-use crate::schema::{Additional, Bound, Constraints, ListType, Schema, SchemaId, Schemas, ValueType};
+use crate::schema::{Additional, Constraints, ListType, NumberBound, Schema, SchemaId, Schemas, ValueType};
 
 /// Reports undeclared fields. `metadata` and the type of embedded resources are checked elsewhere.
 pub(crate) fn prune(
@@ -276,8 +276,10 @@ impl<'a> Validator<'a> {
                 FindingText::of_value(format!("the number does not fit into {format}"), node)
             });
         }
-        let is_below = |Bound { value: bound, exclusive }: &Bound| value < *bound || (*exclusive && value == *bound);
-        let is_above = |Bound { value: bound, exclusive }: &Bound| value > *bound || (*exclusive && value == *bound);
+        let is_below =
+            |NumberBound { value: bound, exclusive }: &NumberBound| value < *bound || (*exclusive && value == *bound);
+        let is_above =
+            |NumberBound { value: bound, exclusive }: &NumberBound| value > *bound || (*exclusive && value == *bound);
         if let Some(bound) = limits.minimum.as_ref().filter(|bound| is_below(bound)) {
             let words = if bound.exclusive { "greater than" } else { "at least" };
             let message = format!("must be {words} {}", bound.value);

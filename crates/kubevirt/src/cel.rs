@@ -112,7 +112,7 @@ fn expression(rule: &Rule) -> Result<String, String> {
         alternatives.push(and(&["has(object.spec.instancetype)".to_owned(), unset]));
     }
     let same = rule.valid.as_ref().is_some_and(|valid| valid.text == rule.path.text);
-    alternatives.push(holds(steps, &*check, if same { Presence::Exists } else { Presence::Nothing })?);
+    alternatives.push(holds(steps, &*check, if same { CoveredTests::Exists } else { CoveredTests::Nothing })?);
     alternatives.retain(|alternative| alternative != "false");
     Ok(match alternatives.as_slice() {
         [] => "false".to_owned(),
@@ -135,7 +135,7 @@ fn message_expression(rule: &Rule) -> Option<String> {
             let (before, inside) = (&steps[..list], &steps[list + 1..]);
             let place = plain_place(CelPlace::root(), before)?;
             let item = place.item("x0".to_owned()).ok()?;
-            let good = all(&item, inside, 1, &*check, Presence::Nothing).ok()?;
+            let good = all(&item, inside, 1, &*check, CoveredTests::Nothing).ok()?;
             let (value, field) = value(item, inside)?;
             (format!("{}.filter(x0, !({good})).map(x0, string({value})).join(', ')", place.text), field)
         }
@@ -307,7 +307,7 @@ fn exists(place: &CelPlace, steps: &[JsonPathStep], depth: usize) -> Result<Stri
 
 /// Tests that an earlier one already covers.
 #[derive(Clone, Copy, PartialEq)]
-enum Presence {
+enum CoveredTests {
     Nothing,
     Exists,
 }
@@ -315,7 +315,7 @@ enum Presence {
 type Test<'a> = dyn Fn(&str, &'static VmField) -> Result<String, String> + 'a;
 
 /// An expression that is true if a path has results and all of them pass.
-fn holds(steps: &[JsonPathStep], test: &Test<'_>, known: Presence) -> Result<String, String> {
+fn holds(steps: &[JsonPathStep], test: &Test<'_>, known: CoveredTests) -> Result<String, String> {
     let root = CelPlace::root();
     let plain = steps.iter().all(|step| matches!(step, JsonPathStep::Field(_)));
     if plain && let Some((JsonPathStep::Field(last), parents)) = steps.split_last() {
@@ -342,10 +342,10 @@ fn holds(steps: &[JsonPathStep], test: &Test<'_>, known: Presence) -> Result<Str
         guards.push(test(&leaf.text, leaf.field)?);
         return Ok(and(&guards));
     }
-    let all = all(&root, steps, 0, test, Presence::Exists)?;
+    let all = all(&root, steps, 0, test, CoveredTests::Exists)?;
     match known {
-        Presence::Exists => Ok(all),
-        Presence::Nothing => Ok(and(&[exists(&root, steps, 0)?, all])),
+        CoveredTests::Exists => Ok(all),
+        CoveredTests::Nothing => Ok(and(&[exists(&root, steps, 0)?, all])),
     }
 }
 
@@ -356,7 +356,7 @@ fn all(
     steps: &[JsonPathStep],
     depth: usize,
     test: &Test<'_>,
-    known: Presence,
+    known: CoveredTests,
 ) -> Result<String, String> {
     let Some((step, rest)) = steps.split_first() else { return test(&place.text, place.field) };
     match step {
@@ -367,14 +367,14 @@ fn all(
             }
             match all(&child, rest, depth, test, known)?.as_str() {
                 "true" => Ok("true".to_owned()),
-                inner if known == Presence::Exists => Ok(inner.to_owned()),
+                inner if known == CoveredTests::Exists => Ok(inner.to_owned()),
                 inner => Ok(format!("(!({present}) || {inner})")),
             }
         }
         JsonPathStep::Slice(slice) if is_all(slice) => {
             let variable = format!("x{depth}");
             let item = place.item(variable.clone())?;
-            match all(&item, rest, depth + 1, test, Presence::Nothing)?.as_str() {
+            match all(&item, rest, depth + 1, test, CoveredTests::Nothing)?.as_str() {
                 "true" => Ok("true".to_owned()),
                 inner => Ok(format!("{}.all({variable}, {inner})", place.text)),
             }
@@ -453,10 +453,10 @@ fn as_text(value: &str, kind: FieldKind) -> String {
     if kind == FieldKind::String { value.to_owned() } else { format!("string({value})") }
 }
 
-type Bound<'a> = Option<&'a Decimal>;
+type DecimalBound<'a> = Option<&'a Decimal>;
 
-fn literals(range: &NumberRange) -> Result<(Bound<'_>, Bound<'_>), String> {
-    fn literal(bound: &Option<RuleArgument<Decimal>>) -> Result<Bound<'_>, String> {
+fn literals(range: &NumberRange) -> Result<(DecimalBound<'_>, DecimalBound<'_>), String> {
+    fn literal(bound: &Option<RuleArgument<Decimal>>) -> Result<DecimalBound<'_>, String> {
         match bound {
             None => Ok(None),
             Some(RuleArgument::Literal(value)) => Ok(Some(value)),
@@ -467,7 +467,7 @@ fn literals(range: &NumberRange) -> Result<(Bound<'_>, Bound<'_>), String> {
 }
 
 /// Comparisons of an integer; a bound beyond 64 bits makes the result constant.
-fn bounds(value: &str, min: Bound<'_>, max: Bound<'_>) -> Vec<String> {
+fn bounds(value: &str, min: DecimalBound<'_>, max: DecimalBound<'_>) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(min) = min.map(|min| min.floor_ceil().1) {
         match min.to_i64() {
@@ -486,7 +486,7 @@ fn bounds(value: &str, min: Bound<'_>, max: Bound<'_>) -> Vec<String> {
     parts
 }
 
-fn integer(value: &str, field: &VmField, min: Bound<'_>, max: Bound<'_>) -> Result<String, String> {
+fn integer(value: &str, field: &VmField, min: DecimalBound<'_>, max: DecimalBound<'_>) -> Result<String, String> {
     match field.kind {
         FieldKind::Integer => Ok(and(&bounds(value, min, max))),
         FieldKind::Quantity => {

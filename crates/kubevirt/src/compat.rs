@@ -473,9 +473,13 @@ fn quantity_as_int64(text: &str) -> Option<i64> {
     signed(value.checked_mul(10i64.pow(scale as u32))?)
 }
 
-type Bounds = (Option<i64>, Option<i64>);
+type IntegerBounds = (Option<i64>, Option<i64>);
 
-fn bounds(min: &Option<NumberArgument>, max: &Option<NumberArgument>, vm: Subject<'_>) -> Result<Bounds, String> {
+fn bounds(
+    min: &Option<NumberArgument>,
+    max: &Option<NumberArgument>,
+    vm: Subject<'_>,
+) -> Result<IntegerBounds, String> {
     let bound = |number: &Option<NumberArgument>| match number {
         None => Ok(None),
         Some(NumberArgument::Int(value)) => Ok(Some(*value)),
@@ -502,7 +506,7 @@ fn some<T>(values: Vec<T>) -> Result<Vec<T>, String> {
     if values.is_empty() { Err("no values were found".to_owned()) } else { Ok(values) }
 }
 
-fn interval((min, max): Bounds) -> String {
+fn interval((min, max): IntegerBounds) -> String {
     let show = |bound: Option<i64>| bound.map_or("N/A".to_owned(), |value| value.to_string());
     format!("[{}, {}]", show(min), show(max))
 }
@@ -527,11 +531,11 @@ fn joined(values: &[String], separator: &str) -> String {
     text
 }
 
-fn includes((min, max): Bounds, value: i64) -> bool {
+fn includes((min, max): IntegerBounds, value: i64) -> bool {
     min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max)
 }
 
-fn integers(path: &JsonPath, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, String), String> {
+fn integers(path: &JsonPath, vm: Subject<'_>, bounds: IntegerBounds) -> Result<(bool, String), String> {
     let values = some(ints(path, vm)?)?;
     if values.iter().all(|&value| includes(bounds, value)) {
         let shown: Vec<String> = values.iter().map(i64::to_string).collect();
@@ -548,7 +552,7 @@ fn integers(path: &JsonPath, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, S
     Ok((false, joined(&complaints, ", ")))
 }
 
-fn lengths(path: &JsonPath, vm: Subject<'_>, bounds: Bounds) -> Result<(bool, String), String> {
+fn lengths(path: &JsonPath, vm: Subject<'_>, bounds: IntegerBounds) -> Result<(bool, String), String> {
     let values = some(strings(path, vm)?)?;
     let satisfied = values.iter().all(|value| includes(bounds, value.len() as i64));
     // The misspelling is the reference's.

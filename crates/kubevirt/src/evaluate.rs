@@ -271,12 +271,12 @@ fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<RuleR
     // Arguments first: a rule whose arguments cannot be resolved is an error whatever the values are.
     match &rule.check {
         Check::Integer(range) => {
-            let bounds = Bounds::of(range, vm, budget)?;
+            let bounds = DecimalBounds::of(range, vm, budget)?;
             let found = lookup(&rule.path, vm, budget)?;
             Ok(integers(&found, &bounds))
         }
         Check::String(range) => {
-            let bounds = Bounds::of(range, vm, budget)?;
+            let bounds = DecimalBounds::of(range, vm, budget)?;
             let found = lookup(&rule.path, vm, budget)?;
             lengths(&found, &bounds, budget).map_err(|problem| problem.at(&rule.path))
         }
@@ -386,13 +386,13 @@ fn single<'a>(path: &'a JsonPath, vm: &'a Value, budget: &Budget<'_>) -> Result<
     }
 }
 
-struct Bounds {
+struct DecimalBounds {
     min: Option<Decimal>,
     max: Option<Decimal>,
 }
 
-impl Bounds {
-    fn of<'a>(range: &'a NumberRange, vm: &'a Value, budget: &Budget<'_>) -> Result<Bounds, RuleProblem<'a>> {
+impl DecimalBounds {
+    fn of<'a>(range: &'a NumberRange, vm: &'a Value, budget: &Budget<'_>) -> Result<DecimalBounds, RuleProblem<'a>> {
         let bound = |argument: &'a Option<RuleArgument<Decimal>>| match argument {
             None => Ok(None),
             Some(RuleArgument::Literal(value)) => Ok(Some(value.clone())),
@@ -404,7 +404,7 @@ impl Bounds {
                 })
             }
         };
-        Ok(Bounds { min: bound(&range.min)?, max: bound(&range.max)? })
+        Ok(DecimalBounds { min: bound(&range.min)?, max: bound(&range.max)? })
     }
 
     fn show(&self, field: Option<&VmField>) -> String {
@@ -464,9 +464,9 @@ impl<'a> UnfitValue<'a> {
     }
 }
 
-fn integers<'a>(found: &PathResults<'a>, bounds: &Bounds) -> RuleResult<'a> {
-    let mut broken = List::default();
-    let mut seen = List::default();
+fn integers<'a>(found: &PathResults<'a>, bounds: &DecimalBounds) -> RuleResult<'a> {
+    let mut broken = ValueTexts::default();
+    let mut seen = ValueTexts::default();
     for item in &found.items {
         let (value, shown) = match number(item) {
             Ok(found) => found,
@@ -505,11 +505,11 @@ fn compared(item: &PathResult<'_>, value: &Decimal, shown: &str, relation: &str,
 
 fn lengths<'a>(
     found: &PathResults<'a>,
-    bounds: &Bounds,
+    bounds: &DecimalBounds,
     budget: &Budget<'_>,
 ) -> Result<RuleResult<'a>, UnfitValue<'a>> {
-    let mut broken = List::default();
-    let mut seen = List::default();
+    let mut broken = ValueTexts::default();
+    let mut seen = ValueTexts::default();
     for item in &found.items {
         match item.scalar() {
             Some(Value::String(text)) => {
@@ -559,8 +559,8 @@ fn one_of<'a>(
     allowed: &[String],
     budget: &Budget<'_>,
 ) -> Result<RuleResult<'a>, UnfitValue<'a>> {
-    let mut broken = List::default();
-    let mut seen = List::default();
+    let mut broken = ValueTexts::default();
+    let mut seen = ValueTexts::default();
     // Long lists are hashed, so that many values with many choices take linear time.
     let index: Option<std::collections::HashSet<&str>> =
         (allowed.len() > 16).then(|| allowed.iter().map(String::as_str).collect());
@@ -578,7 +578,7 @@ fn one_of<'a>(
             broken.blame(item, || brief(&text));
         }
     }
-    let mut list = List::default();
+    let mut list = ValueTexts::default();
     allowed.iter().for_each(|text| list.push(|| brief(text)));
     let choices = if allowed.is_empty() { "no values are allowed".to_owned() } else { list.show() };
     if broken.count == 0 {
@@ -598,8 +598,8 @@ fn matches<'a>(
     pattern: Option<&Pattern>,
     budget: &Budget<'_>,
 ) -> Result<RuleResult<'a>, UnfitValue<'a>> {
-    let mut broken = List::default();
-    let mut seen = List::default();
+    let mut broken = ValueTexts::default();
+    let mut seen = ValueTexts::default();
     let shown = pattern.map_or("", Pattern::as_str);
     for item in &found.items {
         // Each match is limited, but a path may have many results.
@@ -623,14 +623,14 @@ fn matches<'a>(
 
 /// Texts for a message: the first few, and the number of the others.
 #[derive(Default)]
-struct List<'a> {
+struct ValueTexts<'a> {
     shown: Vec<String>,
     count: usize,
     /// The first responsible value.
     first: Option<&'a Value>,
 }
 
-impl<'a> List<'a> {
+impl<'a> ValueTexts<'a> {
     fn blame(&mut self, item: &PathResult<'a>, text: impl FnOnce() -> String) {
         if self.count == 0 {
             self.first = item.near;
@@ -653,7 +653,7 @@ impl<'a> List<'a> {
         text
     }
 
-    fn verdict(&self, seen: &List<'_>, wanted: &str, remark: &str) -> RuleResult<'a> {
+    fn verdict(&self, seen: &ValueTexts<'_>, wanted: &str, remark: &str) -> RuleResult<'a> {
         if self.count > 0 {
             return RuleResult::Broken(format!("{}{remark}", self.show()), self.first);
         }

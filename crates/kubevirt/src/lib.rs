@@ -24,6 +24,7 @@ pub mod instancetype;
 pub mod json;
 pub mod jsonpath;
 pub mod lint;
+pub mod lints;
 pub mod objects;
 pub mod parameters;
 pub mod pattern;

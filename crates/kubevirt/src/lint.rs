@@ -1,43 +1,38 @@
 //! Finds mistakes in the rules themselves.
 //!
-//! Errors are rules that cannot work as intended, warnings are rules that are probably too strict or
-//! too lax, notes are rules that the reference or CEL would understand differently.
+//! What can be found is in the table [`crate::lints`], with the severities. A finding is a diagnostic from the start; the
+//! caller adds the position, because an annotation does not know its file.
 
+use ytterby_diag::{Diagnostic, Help};
 use ytterby_regexp::Regexp;
 
 use crate::jsonpath::{JsonPath, TemplatePart};
+use crate::lints::Lint;
 use crate::pattern::VERTICAL_TAB;
 use crate::rules::{self, Check, EntryState, NumberRange, Rule, RuleArgument, RuleEntry, Unreadable};
 use crate::schema::{self, FieldKind, PathTarget};
 use crate::shape;
 use crate::value::quoted;
 
-/// The severity of a finding.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum LintSeverity {
-    /// Useful to know.
-    Note,
-    /// Probably a mistake.
-    Warning,
-    /// Wrong.
-    Error,
-}
-
 /// A mistake.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LintFinding {
-    /// The kind of mistake: `unknown-path`.
-    pub id: &'static str,
-    /// Its severity.
-    pub severity: LintSeverity,
+    /// The kind of mistake.
+    pub lint: Lint,
     /// The rule's name; empty if the finding is about the whole annotation.
     pub rule: String,
     /// The byte offset in the annotation.
     pub offset: usize,
-    /// The problem.
-    pub message: String,
-    /// How to fix it.
-    pub hint: Option<String>,
+    /// The problem, its severity and how to fix it. Only the caller knows the file of the annotation, so it has no position.
+    pub diagnostic: Diagnostic,
+}
+
+impl LintFinding {
+    /// A finding about a rule, or about the whole annotation if `rule` is empty.
+    pub fn new(lint: Lint, rule: String, offset: usize, message: String, hint: Option<String>) -> LintFinding {
+        let diagnostic = Diagnostic::new(lint.severity(), lint.diagnostic_id(), message);
+        LintFinding { lint, rule, offset, diagnostic: diagnostic.helps(hint.map(Help::from)) }
+    }
 }
 
 /// The result of linting one annotation.
@@ -66,14 +61,8 @@ pub fn lint(text: &str) -> Linted {
 /// The finding for an annotation that cannot be parsed.
 pub fn unreadable(problem: &Unreadable) -> LintFinding {
     let quote = matches!(problem, Unreadable::Json(error) if error.quote.is_some());
-    LintFinding {
-        id: if quote { "typographic-quotes" } else { "unreadable" },
-        severity: LintSeverity::Error,
-        rule: String::new(),
-        offset: problem.offset(),
-        message: problem.message(),
-        hint: problem.hint(),
-    }
+    let lint = if quote { Lint::TypographicQuotes } else { Lint::Unreadable };
+    LintFinding::new(lint, String::new(), problem.offset(), problem.message(), problem.hint())
 }
 
 struct Linter<'a> {
@@ -82,27 +71,27 @@ struct Linter<'a> {
 }
 
 impl Linter<'_> {
-    fn add(&mut self, severity: LintSeverity, id: &'static str, offset: usize, message: String, hint: Option<String>) {
-        self.findings.push(LintFinding { id, severity, rule: self.entry.label(), offset, message, hint });
+    fn add(&mut self, lint: Lint, offset: usize, message: String, hint: Option<String>) {
+        self.findings.push(LintFinding::new(lint, self.entry.label(), offset, message, hint));
     }
 
     fn entry(&mut self) {
         for unknown in &self.entry.unknown_keys {
             let hint = unknown.nearest.map(|nearest| format!("did you mean `{nearest}`?"));
             let message = format!("unknown key {}; it is ignored", quoted(&unknown.key));
-            self.add(LintSeverity::Warning, "unknown-key", unknown.offset, message, hint);
+            self.add(Lint::UnknownKey, unknown.offset, message, hint);
         }
         match &self.entry.state {
             EntryState::Broken { faults, .. } => {
                 for fault in faults {
-                    self.add(LintSeverity::Error, fault.id, fault.offset, fault.message.clone(), fault.hint.clone());
+                    self.add(fault.lint, fault.offset, fault.message.clone(), fault.hint.clone());
                 }
             }
             EntryState::UnknownKind { kind, offset, .. } => {
                 let kinds = ["integer", "string", "enum", "regex"];
                 let hint = ytterby_text::spelling::nearest(kind, kinds).map(|kind| format!("did you mean `{kind}`?"));
                 let message = format!("unknown kind of rule {}; the rule is ignored", quoted(kind));
-                self.add(LintSeverity::Warning, "unknown-rule-kind", *offset, message, hint);
+                self.add(Lint::UnknownRuleKind, *offset, message, hint);
             }
             EntryState::Rule(rule) => self.rule(rule),
         }
@@ -121,11 +110,11 @@ impl Linter<'_> {
         self.arguments(rule);
         for (key, offset) in &rule.unused {
             let message = format!("`{key}` means nothing to a rule of kind `{}`", rule.check.kind());
-            self.add(LintSeverity::Warning, "unused-argument", *offset, message, None);
+            self.add(Lint::UnusedArgument, *offset, message, None);
         }
         for (offset, what) in &rule.extensions {
             let message = format!("{what} is an extension; the reference refuses all rules of the annotation then");
-            self.add(LintSeverity::Note, "non-portable", *offset, message, None);
+            self.add(Lint::NonPortable, *offset, message, None);
         }
     }
 
@@ -137,19 +126,19 @@ impl Linter<'_> {
         if let Some(rest) = text.strip_prefix(".spec.template").filter(|rest| !rest.starts_with(char::is_alphanumeric))
         {
             let (message, hint) = root(format!("paths start there already: write `{rest}`"));
-            return self.add(LintSeverity::Error, "path-root", offset, message, hint);
+            return self.add(Lint::PathRoot, offset, message, hint);
         }
         if text.starts_with(".objects") {
             let (message, hint) = root("leave out everything up to `.spec.template`".to_owned());
-            return self.add(LintSeverity::Error, "path-root", offset, message, hint);
+            return self.add(Lint::PathRoot, offset, message, hint);
         }
         if !text.is_empty() && !text.starts_with(['.', '[', '}']) {
             let (message, hint) = root(format!("begin with a dot: `.{text}`"));
-            return self.add(LintSeverity::Error, "path-root", offset, message, hint);
+            return self.add(Lint::PathRoot, offset, message, hint);
         }
         if path.parts.len() > 1 || path.parts.iter().any(|part| matches!(part, TemplatePart::Text(_))) {
             let message = format!("{} contains more than one expression", quoted(&path.text));
-            return self.add(LintSeverity::Note, "several-expressions", offset, message, None);
+            return self.add(Lint::SeveralExpressions, offset, message, None);
         }
         if let Some(PathTarget::Unknown { parent, name, nearest }) = path.steps().map(schema::target) {
             let elsewhere = schema::below(parent, &name);
@@ -157,7 +146,7 @@ impl Linter<'_> {
             let message = format!("{}: {parent} has no field `{name}`", path.text);
             let hint = elsewhere.map(|field| format!("`{name}` belongs to a VM's template at {}", field.path));
             let hint = nearest.map(|nearest| format!("did you mean `{nearest}`?")).or(hint);
-            self.add(LintSeverity::Error, "unknown-path", offset, message, hint);
+            self.add(Lint::UnknownPath, offset, message, hint);
         }
     }
 
@@ -168,13 +157,13 @@ impl Linter<'_> {
             || field.has_default() && field.path.matches('.').count() == 2 && field.path.starts_with(".spec.");
         if always {
             let message = format!("`valid` has no effect: {} exists in every VM", valid.text);
-            return self.add(LintSeverity::Warning, "valid-without-effect", offset, message, None);
+            return self.add(Lint::ValidWithoutEffect, offset, message, None);
         }
         let plain = valid.fields().is_some();
         if plain && (field.pointer || !field.kind.is_scalar()) && field.path.matches('.').count() <= 3 {
             let message = format!("the reference takes an absent {} for present and evaluates the rule", valid.text);
             let hint = Some("name a field inside of it to skip the rule everywhere".to_owned());
-            self.add(LintSeverity::Note, "valid-in-reference", offset, message, hint);
+            self.add(Lint::ValidInReference, offset, message, hint);
         }
     }
 
@@ -200,7 +189,7 @@ impl Linter<'_> {
                 (FieldKind::Array, Some(_)) => Some(format!("look at its items: `{}[*]`", rule.path.text)),
                 _ => None,
             };
-            self.add(LintSeverity::Error, "wrong-kind", rule.path_offset, message, hint);
+            self.add(Lint::WrongKind, rule.path_offset, message, hint);
         }
     }
 
@@ -211,24 +200,24 @@ impl Linter<'_> {
         match &rule.check {
             Check::Integer(NumberRange { min: None, max: None }) => {
                 let (message, hint) = none("`min` and `max`");
-                self.add(LintSeverity::Error, "rule-without-arguments", at, message, hint);
+                self.add(Lint::RuleWithoutArguments, at, message, hint);
             }
             Check::String(NumberRange { min: None, max: None }) => {
                 let (message, hint) = none("`minLength` and `maxLength`");
-                self.add(LintSeverity::Error, "rule-without-arguments", at, message, hint);
+                self.add(Lint::RuleWithoutArguments, at, message, hint);
             }
             Check::Integer(range) | Check::String(range) => self.range(range),
             Check::Enum(values) if values.is_empty() => {
                 let message = "a rule of kind `enum` without `values` allows nothing".to_owned();
-                self.add(LintSeverity::Error, "rule-without-arguments", at, message, None);
+                self.add(Lint::RuleWithoutArguments, at, message, None);
             }
             Check::Enum(_) => {}
             Check::Regex(None) => {
                 let (message, hint) = none("`regex`");
-                self.add(LintSeverity::Error, "rule-without-arguments", at, message, hint);
+                self.add(Lint::RuleWithoutArguments, at, message, hint);
             }
             Check::Regex(Some(RuleArgument::Literal(Err(fault)))) => {
-                self.add(LintSeverity::Error, fault.id, fault.offset, fault.message.clone(), None);
+                self.add(fault.lint, fault.offset, fault.message.clone(), None);
             }
             Check::Regex(Some(RuleArgument::Literal(Ok(pattern)))) => self.regex(pattern.as_str()),
             Check::Regex(Some(RuleArgument::Path(_))) => {}
@@ -240,7 +229,7 @@ impl Linter<'_> {
             && min > max
         {
             let message = format!("nothing is between {min} and {max}: no value satisfies the rule");
-            self.add(LintSeverity::Error, "empty-range", self.entry.offset, message, None);
+            self.add(Lint::EmptyRange, self.entry.offset, message, None);
         }
     }
 
@@ -253,24 +242,24 @@ impl Linter<'_> {
             );
             let hint = "let each part begin with a character that the one before cannot match, or make the group \
                         atomic: `(?>…)`";
-            self.add(LintSeverity::Warning, "catastrophic-regex", at, message, Some(hint.to_owned()));
+            self.add(Lint::CatastrophicRegex, at, message, Some(hint.to_owned()));
         }
         match Regexp::new(pattern.as_bytes()) {
             Err(error) => {
                 let reason = error.strip_prefix("error parsing regexp: ").unwrap_or(&error);
                 let message =
                     format!("the regular expression is PCRE only; RE2 (the reference, CEL) refuses it: {reason}");
-                self.add(LintSeverity::Note, "regex-not-re2", at, message, None);
+                self.add(Lint::RegexNotRe2, at, message, None);
             }
             Ok(re) => {
                 if re.has_vertical_tab() {
                     let message = format!("RE2 reads the regular expression differently: {VERTICAL_TAB}");
-                    self.add(LintSeverity::Note, "regex-differs-in-re2", at, message, None);
+                    self.add(Lint::RegexDiffersInRe2, at, message, None);
                 }
                 if !re.dollars().is_empty() {
                     let message = "`$` also matches before a final line feed; in RE2 (the reference, CEL) it does not";
                     let hint = Some("write `\\z` for the very end".to_owned());
-                    self.add(LintSeverity::Note, "regex-differs-in-re2", at, message.to_owned(), hint);
+                    self.add(Lint::RegexDiffersInRe2, at, message.to_owned(), hint);
                 }
             }
         }
@@ -283,7 +272,7 @@ mod tests {
 
     fn check(rule: &str, expect: &[&str]) {
         let text = format!("[{{\"name\":\"n\",\"message\":\"m\",{rule}}}]");
-        let ids: Vec<&str> = lint(&text).findings.iter().map(|finding| finding.id).collect();
+        let ids: Vec<&str> = lint(&text).findings.iter().map(|finding| finding.lint.id()).collect();
         assert_eq!(ids, expect, "{rule}");
     }
 
@@ -329,11 +318,11 @@ mod tests {
             &["valid-in-reference"],
         );
         check(r#""rule":"integer""#, &["missing-key"]);
-        assert_eq!(lint("[{\u{201c}a\u{201d}: 1}]").findings[0].id, "typographic-quotes");
-        assert_eq!(lint("{}").findings[0].id, "unreadable");
+        assert_eq!(lint("[{\u{201c}a\u{201d}: 1}]").findings[0].lint.id(), "typographic-quotes");
+        assert_eq!(lint("{}").findings[0].lint.id(), "unreadable");
         // An invalid rule does not hide problems of the others.
         let linted = lint("[{\"name\":\"a\"},null,7]");
-        let ids: Vec<&str> = linted.findings.iter().map(|finding| finding.id).collect();
+        let ids: Vec<&str> = linted.findings.iter().map(|finding| finding.lint.id()).collect();
         assert_eq!(ids, ["missing-key", "missing-key", "missing-key", "unreadable", "unreadable"]);
         assert!(!linted.readable);
     }

@@ -10,6 +10,7 @@ use ytterby_text::{Decimal, quantity, spelling};
 
 use crate::json::{self, JsonError, JsonKind, JsonNode};
 use crate::jsonpath::{JsonPath, PREFIX};
+use crate::lints::Lint;
 use crate::pattern::Pattern;
 use crate::shape;
 
@@ -95,8 +96,8 @@ pub enum EntryState {
 /// A problem of a rule.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RuleDefect {
-    /// The lint id of this kind of problem.
-    pub id: &'static str,
+    /// The kind of problem.
+    pub lint: Lint,
     /// Its offset.
     pub offset: usize,
     /// The problem.
@@ -258,7 +259,7 @@ pub fn parse_each(text: &str) -> Result<(Rules, Vec<Unreadable>), Unreadable> {
         if !entry.name.is_empty() {
             if let Some(&earlier) = first.get(&entry.name) {
                 let fault = RuleDefect {
-                    id: "duplicate-name",
+                    lint: Lint::DuplicateName,
                     offset: entry.name_offset,
                     message: format!("rule {} has this name already; this rule is not evaluated", earlier + 1),
                     hint: Some("names of rules must be unique".to_owned()),
@@ -298,7 +299,7 @@ impl RuleEntry {
 
 /// Parses a rule. Its patterns are compiled as long as there is `room` for them.
 fn entry(index: usize, offset: usize, members: &[(JsonNode, JsonNode)], room: &mut u64) -> RuleEntry {
-    let mut object = Object { offset, members: HashMap::new(), faults: Vec::new(), extensions: Vec::new(), room };
+    let mut object = RuleMembers { offset, members: HashMap::new(), faults: Vec::new(), extensions: Vec::new(), room };
     let mut unknown_keys = Vec::new();
     for (key, value) in members {
         let name = key.as_str().unwrap_or_default();
@@ -363,7 +364,7 @@ fn entry(index: usize, offset: usize, members: &[(JsonNode, JsonNode)], room: &m
 }
 
 /// The members of a rule that is being parsed, with problems so far.
-struct Object<'a> {
+struct RuleMembers<'a> {
     offset: usize,
     members: HashMap<&'static str, &'a JsonNode>,
     faults: Vec<RuleDefect>,
@@ -372,14 +373,14 @@ struct Object<'a> {
     room: &'a mut u64,
 }
 
-impl<'a> Object<'a> {
-    fn fault(&mut self, id: &'static str, offset: usize, message: String, hint: Option<String>) {
-        self.faults.push(RuleDefect { id, offset, message, hint });
+impl<'a> RuleMembers<'a> {
+    fn fault(&mut self, lint: Lint, offset: usize, message: String, hint: Option<String>) {
+        self.faults.push(RuleDefect { lint, offset, message, hint });
     }
 
     fn wrong_type(&mut self, key: &str, node: &JsonNode, wanted: &str) {
         let message = format!("`{key}` must be {wanted}, found {}", node.to_value().what());
-        self.fault("wrong-type", node.start, message, None);
+        self.fault(Lint::WrongType, node.start, message, None);
     }
 
     fn given(&self, key: &str) -> Option<&'a JsonNode> {
@@ -403,7 +404,7 @@ impl<'a> Object<'a> {
         if text.is_none() && (!given || self.given(key).is_some_and(|node| node.as_str().is_some())) {
             let offset = self.members.get(key).map_or(self.offset, |node| node.start);
             let what = if given { "is empty" } else { "is missing" };
-            self.fault("missing-key", offset, format!("the mandatory key `{key}` {what}"), None);
+            self.fault(Lint::MissingKey, offset, format!("the mandatory key `{key}` {what}"), None);
         }
         text
     }
@@ -426,13 +427,13 @@ impl<'a> Object<'a> {
             Err(_) if !text.starts_with(PREFIX) => {
                 let message = format!("`{key}` must begin with `{PREFIX}`, found {}", crate::value::quoted(text));
                 let hint = text.starts_with(['.', '$']).then(|| format!("write \"{PREFIX}{text}\""));
-                self.fault("no-jsonpath-prefix", offset, message, hint);
+                self.fault(Lint::NoJsonpathPrefix, offset, message, hint);
                 None
             }
             Err(error) => {
                 // The offset inside the quotes, exact if there is no escape before it.
                 let at = offset + 1 + error.offset;
-                self.fault("bad-path", at, format!("`{key}` is no path: {}", error.go), None);
+                self.fault(Lint::BadPath, at, format!("`{key}` is no path: {}", error.go), None);
                 None
             }
         }
@@ -455,7 +456,7 @@ impl<'a> Object<'a> {
                 None => {
                     let found = crate::value::quoted(text);
                     let message = format!("`{key}` must be a number or a `{PREFIX}` path, found the string {found}");
-                    self.fault("wrong-type", node.start, message, None);
+                    self.fault(Lint::WrongType, node.start, message, None);
                     None
                 }
             },
@@ -506,7 +507,7 @@ impl<'a> Object<'a> {
             self.extensions.push((offset, "a regular expression from a path"));
             return self.path("regex", &text).map(RuleArgument::Path);
         }
-        let fault = |message| RuleDefect { id: "bad-regex", offset, message, hint: None };
+        let fault = |message| RuleDefect { lint: Lint::BadRegex, offset, message, hint: None };
         let size = shape::size(&text);
         if size > *self.room {
             let message = "the regular expressions of this annotation are too large together".to_owned();

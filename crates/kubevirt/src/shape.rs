@@ -28,7 +28,7 @@ struct PatternShape {
 }
 
 /// A group that is being parsed.
-struct Group<'a> {
+struct PatternGroup<'a> {
     start: usize,
     /// The size of all its alternatives.
     size: u64,
@@ -46,9 +46,9 @@ struct Group<'a> {
     is_ambiguous: bool,
 }
 
-impl<'a> Group<'a> {
-    fn new(start: usize, is_atomic: bool) -> Group<'a> {
-        Group {
+impl<'a> PatternGroup<'a> {
+    fn new(start: usize, is_atomic: bool) -> PatternGroup<'a> {
+        PatternGroup {
             start,
             size: 0,
             is_atomic,
@@ -78,7 +78,7 @@ impl<'a> Group<'a> {
 fn shape(pattern: &str) -> PatternShape {
     let bytes = pattern.as_bytes();
     let mut shape = PatternShape::default();
-    let mut groups = vec![Group::new(0, false)];
+    let mut groups = vec![PatternGroup::new(0, false)];
     let mut at = 0;
     while at < bytes.len() {
         let start = at;
@@ -97,7 +97,7 @@ fn shape(pattern: &str) -> PatternShape {
                 if let Some(group) = groups.last_mut() {
                     group.is_first = false;
                 }
-                groups.push(Group::new(at, is_atomic));
+                groups.push(PatternGroup::new(at, is_atomic));
                 at += 1;
                 if head.starts_with('?') {
                     at += head.find([':', '>', '=', '!', ')']).map_or(1, |end| end + 1);

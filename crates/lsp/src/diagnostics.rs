@@ -1,4 +1,8 @@
 //! Diagnostics: pulled by clients that support that, pushed to the others.
+//!
+//! A pull waits until an analysis of the current texts is ready (`answer_pending`). A report has
+//! the hash of its items as its id, so that a client is told `unchanged` instead of the same items
+//! again.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -11,7 +15,7 @@ use ytterby_ide::analysis::Analysis;
 use ytterby_ide::{Finding, Severity};
 
 use crate::convert::range_json;
-use crate::server::{Pending, PendingRequest, RpcError, Server};
+use crate::server::{PendingRequest, RpcError, Server, WaitingRequest};
 use crate::uri;
 
 impl Server {
@@ -20,7 +24,7 @@ impl Server {
             return self.answer(id, Err(RpcError::invalid_params()));
         };
         let previous = params["previousResultId"].as_str().map(str::to_owned);
-        self.pending.push(Pending { id, request: PendingRequest::Document { path, previous } });
+        self.pending.push(WaitingRequest { id, request: PendingRequest::Document { path, previous } });
         self.answer_pending();
     }
 
@@ -28,12 +32,12 @@ impl Server {
         let list = params["previousResultIds"].as_array().map(Vec::as_slice).unwrap_or_default();
         let entry = |row: &Value| Some((uri::path(row["uri"].as_str()?), row["value"].as_str()?.to_owned()));
         let previous = list.iter().filter_map(entry).collect();
-        self.pending.push(Pending { id, request: PendingRequest::Workspace { previous } });
+        self.pending.push(WaitingRequest { id, request: PendingRequest::Workspace { previous } });
         self.answer_pending();
     }
 
     pub(crate) fn pull_code_actions(&mut self, id: Value, params: Value) {
-        self.pending.push(Pending { id, request: PendingRequest::CodeActions { params } });
+        self.pending.push(WaitingRequest { id, request: PendingRequest::CodeActions { params } });
         self.answer_pending();
     }
 
@@ -144,6 +148,7 @@ impl Server {
         let severity = match finding.severity {
             Severity::Error => 1,
             Severity::Warning => 2,
+            _ => 3,
         };
         let mut json = json!({
             "range": range_json(&file, finding.range),

@@ -1,4 +1,7 @@
 //! Requests about documents: converts queries and answers of `ytterby-ide`.
+//!
+//! `Server::feature` maps a method of the protocol to a question; the functions below turn answers
+//! into JSON. Nothing is decided here.
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -1,4 +1,8 @@
 //! Runs a server on a pair of streams: one thread reads, two do slow work, this one answers.
+//!
+//! All messages that have arrived are handled before slow work begins, because only the last
+//! keystroke counts. The reader also notes cancellations, which take effect before the requests
+//! that they cancel are looked at.
 
 use std::collections::HashSet;
 use std::io::{BufRead, Write};

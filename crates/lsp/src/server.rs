@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use ytterby_ide::analysis::{self, Analysis, Cancellation, Engine, Preview};
-use ytterby_ide::{File, FileSystem, Finding, Language, Lines, ProjectSnapshot, Workspace, file};
+use ytterby_ide::{EditorLanguage, File, FileSystem, Finding, LineIndex, ProjectSnapshot, Workspace, file};
 
 use crate::capabilities::{self, Client};
 use crate::{convert, uri};
@@ -61,7 +61,7 @@ pub struct Server {
     pub(crate) uris: HashMap<String, String>,
     pub(crate) analyses: HashMap<String, Analysed>,
     /// Requests that wait for an analysis.
-    pub(crate) pending: Vec<Pending>,
+    pub(crate) pending: Vec<WaitingRequest>,
     /// Hashes of the diagnostics pushed for each path.
     pub(crate) published: HashMap<String, u64>,
     /// The last good preview of a root and target.
@@ -128,7 +128,7 @@ impl Analysed {
 }
 
 /// A request that waits for an analysis.
-pub(crate) struct Pending {
+pub(crate) struct WaitingRequest {
     pub(crate) id: Value,
     pub(crate) request: PendingRequest,
 }
@@ -409,7 +409,7 @@ impl Server {
         let document = &params["textDocument"];
         let (Some(name), Some(text)) = (document["uri"].as_str(), document["text"].as_str()) else { return };
         let path = uri::path(name);
-        let language = Language::of(document["languageId"].as_str().unwrap_or_default());
+        let language = EditorLanguage::of(document["languageId"].as_str().unwrap_or_default());
         self.uris.insert(path.clone(), name.to_owned());
         self.workspace.open(&path, language, document["version"].as_i64().unwrap_or_default(), text.to_owned());
     }
@@ -423,7 +423,7 @@ impl Server {
             let Some(new) = change["text"].as_str() else { continue };
             match change.get("range").filter(|range| !range.is_null()) {
                 Some(range) => {
-                    let lines = Lines::new(&text);
+                    let lines = LineIndex::new(&text);
                     let at = |name: &str| {
                         let position = range.get(name).and_then(convert::position).unwrap_or_default();
                         lines.offset(&text, position)
@@ -670,7 +670,7 @@ impl Server {
     }
 }
 
-impl Pending {
+impl WaitingRequest {
     fn paths(&self) -> Vec<String> {
         match &self.request {
             PendingRequest::Document { path, .. } => vec![path.clone()],

@@ -6,7 +6,7 @@ mod session;
 
 use serde_json::{Value, json};
 use session::Session;
-use ytterby_ide::{LineColumn, Lines};
+use ytterby_ide::{LineColumn, LineIndex};
 
 /// A small generator of numbers, the same in every run.
 struct Random(u64);
@@ -167,7 +167,7 @@ fn random_edits_do_not_crash_or_leak() {
             _ if text.len() > 2000 => session.edit(name, 0, text.len(), original),
             // One unit further can be between the halves of a character, or beyond the end of its line.
             1..=8 => {
-                let lines = Lines::new(&text);
+                let lines = LineIndex::new(&text);
                 let further = |offset| {
                     let at = lines.position(&text, offset);
                     LineColumn { column: at.column + 1, ..at }

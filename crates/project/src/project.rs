@@ -1,4 +1,8 @@
 //! The project file: `ytterby.yml`.
+//!
+//! `read` returns all problems together with what could be read, so that editors and commands can
+//! go on. Keys for all targets are read first and form the base of each target; `matrix` expands
+//! each target into its combinations.
 
 use ytterby_diag::{Diagnostic, FileId, Id, Part, Pos, Sources};
 use ytterby_text::Str;

@@ -1,4 +1,7 @@
 //! Test files: `*_test.yml`.
+//!
+//! `read_tests` returns typed tests with positions, and all problems of the file. The types at the
+//! top are the format; each has one function below that reads it. Nothing is rendered here.
 
 use ytterby_diag::{Diagnostic, FileId, Id, Part, Path, Pos, Sources, Step};
 use ytterby_text::Str;

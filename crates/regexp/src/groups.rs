@@ -25,7 +25,7 @@ const UNKNOWN: usize = usize::MAX;
 pub(crate) fn find(nfa: &NFA, text: &[u8], span: Span, wanted: &[usize]) -> Result<Vec<Option<Span>>, Exceeded> {
     let slots = wanted.len() * 2;
     budget::memory_of(2 * nfa.states().len(), (slots + 2) * size_of::<usize>())?;
-    let mut search = Search { nfa, text, wanted, slots: vec![UNKNOWN; slots], stack: Vec::new(), visited: 0 };
+    let mut search = GroupSearch { nfa, text, wanted, slots: vec![UNKNOWN; slots], stack: Vec::new(), visited: 0 };
     let mut now = Threads::new(nfa.states().len(), slots);
     let mut next = Threads::new(nfa.states().len(), slots);
     let mut found = vec![UNKNOWN; slots];
@@ -104,7 +104,7 @@ impl Threads {
     }
 }
 
-struct Search<'t> {
+struct GroupSearch<'t> {
     nfa: &'t NFA,
     text: &'t [u8],
     wanted: &'t [usize],
@@ -122,7 +122,7 @@ enum PendingStep {
     Restore(usize, usize),
 }
 
-impl Search<'_> {
+impl GroupSearch<'_> {
     /// Adds the states that can be reached from `from` without a byte.
     fn follow(&mut self, threads: &mut Threads, from: StateID, at: usize) -> Result<(), Exceeded> {
         self.stack.push(PendingStep::Visit(from));

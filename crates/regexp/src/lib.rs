@@ -203,14 +203,14 @@ impl Regexp {
 
     /// The first match in the text.
     pub fn find_in<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let span = Matches::new(self, text).next()?.ok()?;
+        let span = MatchIterator::new(self, text).next()?.ok()?;
         Some(&text[span.range()])
     }
 
     /// All non-overlapping matches in the text, from left to right. They end where a limit of the
     /// run is reached.
     pub fn find_all_in<'t>(&'t self, text: &'t str) -> impl Iterator<Item = &'t str> {
-        Matches::new(self, text).map_while(|span| span.ok().map(|span| &text[span.range()]))
+        MatchIterator::new(self, text).map_while(|span| span.ok().map(|span| &text[span.range()]))
     }
 
     /// The search for long texts, if this is one.
@@ -258,7 +258,7 @@ impl Regexp {
         let mut out = Vec::new();
         let mut copied = 0;
         let mut matched = false;
-        for span in Matches::new(self, &haystack) {
+        for span in MatchIterator::new(self, &haystack) {
             let span = span?;
             budget::work(1 + (haystack.len() - span.start) / BYTES_PER_UNIT)
                 .and_then(|()| budget::memory(span.start - copied + 16))
@@ -453,17 +453,17 @@ impl<'t> Match<'t> {
 
 /// The non-overlapping matches in a text, from left to right; an error if a limit of the run is
 /// reached. An empty match right after another match is skipped.
-struct Matches<'t> {
+struct MatchIterator<'t> {
     regexp: &'t Regexp,
     input: Input<'t>,
     long: Option<(&'t LongSearch, Caches)>,
     last_end: Option<usize>,
 }
 
-impl<'t> Matches<'t> {
-    fn new(regexp: &'t Regexp, text: &'t str) -> Matches<'t> {
+impl<'t> MatchIterator<'t> {
+    fn new(regexp: &'t Regexp, text: &'t str) -> MatchIterator<'t> {
         let long = regexp.long(text).map(|long| (long, long.caches()));
-        Matches { regexp, input: Input::new(text), long, last_end: None }
+        MatchIterator { regexp, input: Input::new(text), long, last_end: None }
     }
 
     fn find(&mut self) -> Result<Option<Span>, String> {
@@ -495,7 +495,7 @@ impl<'t> Matches<'t> {
     }
 }
 
-impl Iterator for Matches<'_> {
+impl Iterator for MatchIterator<'_> {
     type Item = Result<Span, String>;
 
     fn next(&mut self) -> Option<Result<Span, String>> {
@@ -609,7 +609,7 @@ mod tests {
                 let short: Vec<Span> = regexp.regex.find_iter(text).map(|found| found.span()).collect();
                 let all = |long| {
                     let input = Input::new(text);
-                    let matches = Matches { regexp: &regexp, input, long, last_end: None };
+                    let matches = MatchIterator { regexp: &regexp, input, long, last_end: None };
                     matches.collect::<Result<Vec<Span>, String>>().unwrap()
                 };
                 assert_eq!(all(None), short, "{pattern:?} in {text:?}");

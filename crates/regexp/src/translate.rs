@@ -60,7 +60,7 @@ pub(super) fn translate(pattern: &str) -> Result<Translated, Refusal> {
         out: String::with_capacity(pattern.len() + 16),
         names: vec![None],
         groups: Vec::new(),
-        level: Level::default(),
+        level: GroupFrame::default(),
         last_repeat: None,
         dollars: Vec::new(),
         has_vertical_tab: false,
@@ -90,8 +90,8 @@ struct Translator<'p> {
     out: String,
     names: Vec<Option<String>>,
     /// The levels around the group that is open now, outermost first.
-    groups: Vec<Level>,
-    level: Level,
+    groups: Vec<GroupFrame>,
+    level: GroupFrame,
     /// Directly after a repetition operator: the pattern from that operator on.
     last_repeat: Option<&'p str>,
     /// Byte offsets of `$`, and whether they are in a group.
@@ -101,7 +101,7 @@ struct Translator<'p> {
 
 /// One level of nesting.
 #[derive(Clone, Copy, Default)]
-struct Level {
+struct GroupFrame {
     flags: Flags,
     /// The operand of the next repetition operator.
     atom: Option<Atom>,
@@ -198,7 +198,7 @@ impl<'p> Translator<'p> {
         }
         self.out.push_str(as_written);
         self.groups.push(self.level);
-        self.level = Level { flags: self.level.flags, ..Level::default() };
+        self.level = GroupFrame { flags: self.level.flags, ..GroupFrame::default() };
         Ok(())
     }
 

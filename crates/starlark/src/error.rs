@@ -27,10 +27,10 @@ const OMITTED_AT_ONCE: usize = 1000;
 
 /// An error of a running program, with its active calls. As small as a pointer.
 #[derive(Clone)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorData>);
 
 #[derive(Clone)]
-struct Inner {
+struct ErrorData {
     problem: Problem,
     /// The problem; empty if it contains a failure of the host.
     message: String,
@@ -69,7 +69,7 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn of(problem: Problem, message: impl Into<String>) -> Error {
-        Error(Box::new(Inner {
+        Error(Box::new(ErrorData {
             problem,
             message: message.into(),
             failure: None,
@@ -217,7 +217,7 @@ impl Error {
         let id = self.0.problem.id();
         let helps = self.helps();
         let prefix = self.prefix();
-        let Inner { message, failure, string, .. } = *self.0;
+        let ErrorData { message, failure, string, .. } = *self.0;
         let message = match failure {
             Some(failure) => CodeMessage::Failure(prefix, failure),
             None => CodeMessage::Text(Text::new(prefix + &message)),
@@ -232,7 +232,7 @@ impl Error {
         let place = self.place();
         let helps = self.helps();
         let message = self.message().into_owned();
-        let Inner { problem, contexts, failure, .. } = *self.0;
+        let ErrorData { problem, contexts, failure, .. } = *self.0;
         match failure {
             Some(failure) => contexts.into_iter().fold(failure, Failure::doing),
             None => Diagnostic::error(problem.id(), message).at(place, Part::Token).helps(helps).into(),
@@ -272,7 +272,7 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { problem, message, failure, frames, .. } = &*self.0;
+        let ErrorData { problem, message, failure, frames, .. } = &*self.0;
         let mut shown = f.debug_struct("Error");
         shown.field("problem", problem).field("message", message);
         shown.field("failure", failure).field("frames", frames).finish()

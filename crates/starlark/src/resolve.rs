@@ -74,7 +74,7 @@ pub(crate) fn resolve(ast: &Ast, stmts: &[Stmt], predeclared: &[&str]) -> Result
         ast,
         known: predeclared,
         env: FILE,
-        blocks: vec![Block::default()],
+        blocks: vec![ScopeBlock::default()],
         bindings: Vec::new(),
         idents: vec![None; ast.len()],
         scopes: vec![FunctionScope::default()],
@@ -128,7 +128,7 @@ struct Resolver<'a> {
     known: &'a [&'a str],
     /// The current block.
     env: usize,
-    blocks: Vec<Block>,
+    blocks: Vec<ScopeBlock>,
     bindings: Vec<Binding>,
     idents: Vec<Option<BindingId>>,
     scopes: Vec<FunctionScope>,
@@ -146,7 +146,7 @@ struct Resolver<'a> {
 
 /// The file, a function or a comprehension.
 #[derive(Default)]
-struct Block {
+struct ScopeBlock {
     parent: usize,
     /// The scope of a function; `None` for the file and for comprehensions.
     function: Option<usize>,
@@ -184,7 +184,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn push(&mut self, function: Option<usize>) {
-        let block = Block { parent: self.env, function, ..Block::default() };
+        let block = ScopeBlock { parent: self.env, function, ..ScopeBlock::default() };
         self.blocks.push(block);
         let id = self.blocks.len() - 1;
         self.blocks[self.env].children.push(id);

@@ -631,12 +631,12 @@ mod tests {
 
     #[test]
     fn fits_in_24_bytes_and_leaves_room_for_other_variants() {
-        enum Value {
+        enum IntOrStr {
             _Int(i64),
             _Str(Str),
         }
         assert_eq!(size_of::<Str>(), 24);
-        assert_eq!(size_of::<Value>(), 24);
+        assert_eq!(size_of::<IntOrStr>(), 24);
         assert_eq!(size_of::<Option<Str>>(), 24);
     }
 

@@ -12,7 +12,7 @@ use crate::Scalar;
 
 /// The type of a scalar. Timestamps stay strings in the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Type {
+pub(crate) enum ImplicitType {
     Null,
     Bool,
     Int,
@@ -21,16 +21,16 @@ pub(crate) enum Type {
     Str,
 }
 
-impl Type {
+impl ImplicitType {
     /// The tag in messages.
     pub(crate) fn tag(self) -> &'static str {
         match self {
-            Type::Null => "!!null",
-            Type::Bool => "!!bool",
-            Type::Int => "!!int",
-            Type::Float => "!!float",
-            Type::Timestamp => "!!timestamp",
-            Type::Str => "!!str",
+            ImplicitType::Null => "!!null",
+            ImplicitType::Bool => "!!bool",
+            ImplicitType::Int => "!!int",
+            ImplicitType::Float => "!!float",
+            ImplicitType::Timestamp => "!!timestamp",
+            ImplicitType::Str => "!!str",
         }
     }
 }
@@ -126,35 +126,35 @@ pub(crate) fn is_plain_string(text: &[u8]) -> bool {
 }
 
 #[inline]
-pub(crate) fn resolve_type(text: &[u8]) -> (Type, Scalar) {
+pub(crate) fn resolve_type(text: &[u8]) -> (ImplicitType, Scalar) {
     if text.is_empty() {
-        return (Type::Null, Scalar::Null);
+        return (ImplicitType::Null, Scalar::Null);
     }
     if !is_surely_string(text)
         && let Some((kind, value)) = special(text)
     {
         return (kind, value.unwrap_or_else(|| Scalar::Str(Str::new(text))));
     }
-    (Type::Str, Scalar::Str(Str::new(text)))
+    (ImplicitType::Str, Scalar::Str(Str::new(text)))
 }
 
 /// The type and value of a text that is not a string; a timestamp has no value.
-fn special(text: &[u8]) -> Option<(Type, Option<Scalar>)> {
+fn special(text: &[u8]) -> Option<(ImplicitType, Option<Scalar>)> {
     match HINTS[text[0] as usize] {
         FirstByte::Str => None,
         FirstByte::Word => match word(text)? {
-            Scalar::Null => Some((Type::Null, Some(Scalar::Null))),
-            value => Some((Type::Bool, Some(value))),
+            Scalar::Null => Some((ImplicitType::Null, Some(Scalar::Null))),
+            value => Some((ImplicitType::Bool, Some(value))),
         },
         FirstByte::Point => match text {
-            b".nan" | b".NaN" | b".NAN" => Some((Type::Float, Some(Scalar::Float(f64::NAN)))),
-            b".inf" | b".Inf" | b".INF" => Some((Type::Float, Some(Scalar::Float(f64::INFINITY)))),
-            _ => number::pointed_float(text).map(|value| (Type::Float, Some(Scalar::Float(value)))),
+            b".nan" | b".NaN" | b".NAN" => Some((ImplicitType::Float, Some(Scalar::Float(f64::NAN)))),
+            b".inf" | b".Inf" | b".INF" => Some((ImplicitType::Float, Some(Scalar::Float(f64::INFINITY)))),
+            _ => number::pointed_float(text).map(|value| (ImplicitType::Float, Some(Scalar::Float(value)))),
         },
         FirstByte::Number => match number::decimal(text) {
             // Most numbers in configuration are short and plain: 8080, 3, 100.
-            Some(value) => Some((Type::Int, Some(Scalar::Int(value)))),
-            None if timestamp::is_timestamp(text) => Some((Type::Timestamp, None)),
+            Some(value) => Some((ImplicitType::Int, Some(Scalar::Int(value)))),
+            None if timestamp::is_timestamp(text) => Some((ImplicitType::Timestamp, None)),
             None => numeric(text).map(|value| (type_of(&value), Some(value))),
         },
     }
@@ -168,8 +168,8 @@ fn numeric(text: &[u8]) -> Option<Scalar> {
     }
 }
 
-fn type_of(number: &Scalar) -> Type {
-    if matches!(number, Scalar::Float(_)) { Type::Float } else { Type::Int }
+fn type_of(number: &Scalar) -> ImplicitType {
+    if matches!(number, Scalar::Float(_)) { ImplicitType::Float } else { ImplicitType::Int }
 }
 
 /// The length of `false`.
@@ -193,18 +193,18 @@ fn word(text: &[u8]) -> Option<Scalar> {
 
 /// The value of a text with one of the tags `!!bool`, `!!int`, `!!float`, `!!null`, `!!timestamp`,
 /// or why it is not valid.
-pub(crate) fn resolve_tagged(text: &[u8], wanted: Type) -> Result<Scalar, String> {
+pub(crate) fn resolve_tagged(text: &[u8], wanted: ImplicitType) -> Result<Scalar, String> {
     let (mut found, mut value) = resolve_type(text);
     // A text is a timestamp only if it has that tag or none.
-    if found == Type::Timestamp && wanted != Type::Timestamp {
+    if found == ImplicitType::Timestamp && wanted != ImplicitType::Timestamp {
         (found, value) = match numeric(text) {
             Some(value) => (type_of(&value), value),
-            None => (Type::Str, value),
+            None => (ImplicitType::Str, value),
         };
     }
     match (wanted, &value) {
         _ if wanted == found => Ok(value),
-        (Type::Float, Scalar::Int(int)) => Ok(Scalar::Float(*int as f64)),
+        (ImplicitType::Float, Scalar::Int(int)) => Ok(Scalar::Float(*int as f64)),
         _ => Err(format!("cannot decode {} `{}` as a {}", found.tag(), String::from_utf8_lossy(text), wanted.tag())),
     }
 }
@@ -254,24 +254,24 @@ pub(crate) fn resolve_strict(text: &[u8]) -> Result<Scalar, String> {
 }
 
 /// The type, if a text has the same one in every version of YAML.
-fn conservative(text: &[u8], found: Type) -> Result<Type, String> {
+fn conservative(text: &[u8], found: ImplicitType) -> Result<ImplicitType, String> {
     match text {
-        b"" => return Ok(Type::Null),
-        b"true" | b"false" => return Ok(Type::Bool),
+        b"" => return Ok(ImplicitType::Null),
+        b"true" | b"false" => return Ok(ImplicitType::Bool),
         _ => {}
     }
     let shown = String::from_utf8_lossy(text);
     if let Some(form) = number::strict_form(text) {
         return match form {
-            number::StrictForm::Int if found != Type::Int => {
+            number::StrictForm::Int if found != ImplicitType::Int => {
                 let reason = if text[0] == b'-' { "invalid syntax" } else { "value out of range" };
                 Err(format!("Strict parsing: Parsing int '{shown}': strconv.ParseUint: parsing \"{shown}\": {reason}"))
             }
-            number::StrictForm::Int => Ok(Type::Int),
-            number::StrictForm::Float if found != Type::Float => Err(format!(
+            number::StrictForm::Int => Ok(ImplicitType::Int),
+            number::StrictForm::Float if found != ImplicitType::Float => Err(format!(
                 "Strict parsing: Parsing float '{shown}': strconv.ParseFloat: parsing \"{shown}\": value out of range"
             )),
-            number::StrictForm::Float => Ok(Type::Float),
+            number::StrictForm::Float => Ok(ImplicitType::Float),
         };
     }
     let what = if shown.contains(char::is_whitespace) {
@@ -281,7 +281,7 @@ fn conservative(text: &[u8], found: Type) -> Result<Type, String> {
     } else if shown.contains("---") {
         "triple-dash"
     } else {
-        return Ok(Type::Str);
+        return Ok(ImplicitType::Str);
     };
     Err(format!("Strict parsing: Strings with {what} must be explicitly quoted: '{shown}'"))
 }

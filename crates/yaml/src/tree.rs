@@ -18,7 +18,7 @@ use crate::Scalar;
 pub struct Tree {
     pub(crate) file: FileId,
     pub(crate) documents: Vec<Document>,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<TreeNode>,
     pub(crate) map_items: Vec<MapItem>,
     pub(crate) array_items: Vec<ArrayItem>,
     pub(crate) comments: Vec<Comment>,
@@ -112,31 +112,31 @@ const STYLES: [Style; 7] =
 /// 32 bytes: the value, where its text begins (after anchor and tag), and its length and style in
 /// one number.
 #[derive(Debug)]
-pub(crate) struct Node {
-    pub(crate) value: Value,
+pub(crate) struct TreeNode {
+    pub(crate) value: TreeValue,
     start: u32,
     extent: u32,
 }
 
 /// A scalar, or a range of the tree's items.
 #[derive(Debug)]
-pub(crate) enum Value {
+pub(crate) enum TreeValue {
     Scalar(Scalar),
     Map(u32, u32),
     Array(u32, u32),
 }
 
-impl Node {
+impl TreeNode {
     /// Where its text begins.
     pub(crate) fn start(&self) -> u32 {
         self.start
     }
 
     #[inline(always)]
-    pub(crate) fn new(value: Value, start: u32, end: u32, style: Style) -> Node {
+    pub(crate) fn new(value: TreeValue, start: u32, end: u32, style: Style) -> TreeNode {
         // Three bits store the style. The length of a text saturates at half a gigabyte.
         let len = end.saturating_sub(start).min(u32::MAX >> 3);
-        Node { value, start, extent: len << 3 | style as u32 }
+        TreeNode { value, start, extent: len << 3 | style as u32 }
     }
 }
 
@@ -160,9 +160,9 @@ impl Tree {
     #[inline]
     pub fn value(&self, id: NodeId) -> View<'_> {
         match &self.nodes[id.0 as usize].value {
-            Value::Scalar(scalar) => View::Scalar(scalar),
-            Value::Map(start, end) => View::Map(&self.map_items[*start as usize..*end as usize]),
-            Value::Array(start, end) => View::Array(&self.array_items[*start as usize..*end as usize]),
+            TreeValue::Scalar(scalar) => View::Scalar(scalar),
+            TreeValue::Map(start, end) => View::Map(&self.map_items[*start as usize..*end as usize]),
+            TreeValue::Array(start, end) => View::Array(&self.array_items[*start as usize..*end as usize]),
         }
     }
 
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn nodes_and_items_are_small() {
-        assert_eq!(size_of::<Node>(), 32);
+        assert_eq!(size_of::<TreeNode>(), 32);
         assert_eq!(size_of::<MapItem>(), 40);
         assert_eq!(size_of::<ArrayItem>(), 16);
     }

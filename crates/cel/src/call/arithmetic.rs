@@ -1,4 +1,8 @@
 //! Operators on numbers, conversions between types, parts of times.
+//!
+//! Integers do not wrap: a result outside of 64 bits is an error, as in the specification of CEL.
+//! Types were checked before, so an operand of another type means that only the evaluation could
+//! tell, and is reported as `no such overload`.
 
 use std::rc::Rc;
 

@@ -1,4 +1,7 @@
 //! Functions of Kubernetes: quantities, versions, named formats.
+//!
+//! Quantities are compared as numbers, versions as Semantic Versioning orders them. A named format
+//! is a value; `validate` returns an optional list of faults, so a valid text gives none.
 
 use std::cmp::Ordering;
 use std::rc::Rc;

@@ -1,4 +1,7 @@
 //! Functions of lists, sets and optional values.
+//!
+//! Sets are lists: `sets.contains` and the like compare items by equality. Functions that take a
+//! condition (`all`, `map`, …) are not here: they are macros, and loops in the compiled program.
 
 use std::cmp::Ordering;
 

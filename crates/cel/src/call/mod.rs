@@ -1,4 +1,9 @@
-//! Implements functions: this module selects the family of a function; each family has a file.
+//! Calls functions with evaluated arguments: this module selects the family of a function, and each
+//! family has a file.
+//!
+//! Read `cost` first: the evaluation charges the cost of a call before it makes the call, so no
+//! function has a limit of its own except on the size of what it builds. To add a function, see
+//! `ARCHITECTURE.md`.
 
 mod arithmetic;
 mod kubernetes;

@@ -1,4 +1,8 @@
-//! URLs, addresses and networks.
+//! Functions of URLs, addresses and networks.
+//!
+//! What counts as valid is Kubernetes' decision, not the standard library's: no zones in addresses,
+//! no IPv4 addresses within IPv6, and URLs are absolute or begin with a slash. The parsers are at
+//! the top, the functions that use them below.
 
 use std::net::IpAddr;
 use std::rc::Rc;

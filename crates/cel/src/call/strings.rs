@@ -1,4 +1,8 @@
 //! Functions of strings, regular expressions and `format`.
+//!
+//! Positions count characters, not bytes. A regular expression that is a literal was compiled with
+//! the program and is given to `regex`; `format` has its own small interpreter of clauses (`%s`,
+//! `%.3f`), because its results must be those of the API server.
 
 use ytterby_regexp::Regexp;
 use ytterby_text::gofloat;

@@ -31,7 +31,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     let shard = shard(flags)?;
     let jobs = jobs(flags)?;
     limits::of_flags(flags)?;
-    let mode = Mode { check: flags.is_on(&flag::BUILD_CHECK), diff: flags.is_on(&flag::BUILD_DIFF) };
+    let mode = BuildMode { check: flags.is_on(&flag::BUILD_CHECK), diff: flags.is_on(&flag::BUILD_DIFF) };
     let project = match project::load(sources) {
         Ok(project) => project,
         Err(failure) => return Ok(refused(program, failure, sources, rendering)),
@@ -87,14 +87,14 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
 
 /// How to treat differences.
 #[derive(Clone, Copy, Debug)]
-pub struct Mode {
+pub struct BuildMode {
     /// Differences are errors.
     pub check: bool,
     /// Differences are printed.
     pub diff: bool,
 }
 
-impl Mode {
+impl BuildMode {
     fn writes(self) -> bool {
         !self.check && !self.diff
     }
@@ -139,7 +139,7 @@ pub fn build(
     inputs: &Inputs<'_>,
     project: &LoadedProject,
     target: &Target,
-    mode: Mode,
+    mode: BuildMode,
 ) -> Built {
     let form = match target.output {
         Some(_) => ytterby::OutputForm::Files,
@@ -198,7 +198,7 @@ fn finish(
     project: &LoadedProject,
     target: &Target,
     built: Built,
-    mode: Mode,
+    mode: BuildMode,
     counts: &mut Counts,
     findings: &mut Findings,
     (number, name): (usize, &str),

@@ -1,9 +1,28 @@
-//! The flags, one row each: name, kind of value, help, completions.
+//! The flags, one row each: name, kind of value, help, completions; where a value is one of a few, their names and meanings.
 //!
 //! Where flags of the same name differ between commands, the constant's name begins with the command's name.
 
+use ytterby::{Impact, ImportFrom};
+use ytterby_diag::render::Rendering;
+use ytterby_kubernetes::UnknownKinds;
+
 use super::formats::OUTPUT_HELP;
-use crate::flags::{FlagValues, ListFlag, Switch, TextFlag};
+use crate::flags::{ChoiceFlag, FlagValues, ListFlag, Switch, TextFlag, names_of};
+use crate::generate::ValuesFormat;
+use crate::host::ColourWish;
+use crate::kubernetes::ResultFormat;
+use crate::profile::ProfileFormat;
+use crate::test::{CoverageFormat, TestFormat};
+
+/// The format of answers on standard output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AnswerFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
 
 pub const FILE: ListFlag = ListFlag::new(
     "file",
@@ -57,10 +76,18 @@ pub const DATA_VALUE_COERCE: Switch = Switch::new(
 
 pub const DIAGNOSTICS: TextFlag =
     TextFlag::new("diagnostics", "format", "Report problems as text, rich, json, sarif, github, gitlab or junit")
-        .offers(FlagValues::OneOf(&["text", "rich", "json", "sarif", "github", "gitlab", "junit"]));
+        .offers(FlagValues::OneOf(&names_of(&Rendering::NAMES)));
 
-pub const COLOR: TextFlag = TextFlag::new("color", "when", "Colour reports: auto, always or never")
-    .offers(FlagValues::OneOf(&["auto", "always", "never"]));
+const COLOUR_WISHES: [(&str, ColourWish); 3] =
+    [("auto", ColourWish::Auto), ("always", ColourWish::Always), ("never", ColourWish::Never)];
+
+pub const COLOR: ChoiceFlag<ColourWish> = ChoiceFlag::new(
+    "color",
+    "when",
+    "Colour reports: auto, always or never",
+    &COLOUR_WISHES,
+    &names_of(&COLOUR_WISHES),
+);
 
 pub const STRICT: Switch = Switch::new("strict", "Accept only the strict subset of YAML").short('s');
 
@@ -118,18 +145,37 @@ pub const KUBERNETES_SCHEMA: ListFlag = ListFlag::new(
 )
 .offers(FlagValues::Files);
 
-pub const KUBERNETES_UNKNOWN: TextFlag =
-    TextFlag::new("kubernetes-unknown", "mode", "What to do with unknown kinds: ignore, warn or error")
-        .offers(FlagValues::OneOf(&["ignore", "warn", "error"]));
+const UNKNOWN_KINDS: [(&str, UnknownKinds); 3] =
+    [("ignore", UnknownKinds::Ignore), ("warn", UnknownKinds::Warn), ("error", UnknownKinds::Error)];
+
+pub const KUBERNETES_UNKNOWN: ChoiceFlag<UnknownKinds> = ChoiceFlag::new(
+    "kubernetes-unknown",
+    "mode",
+    "What to do with unknown kinds: ignore, warn or error",
+    &UNKNOWN_KINDS,
+    &names_of(&UNKNOWN_KINDS),
+);
 
 pub const SKIP: ListFlag = ListFlag::commas("skip", "kind", "Do not check these kinds: Secret, apps/v1/Deployment");
 
 pub const STDIO: Switch = Switch::new("stdio", "Use standard input and output: the default");
 
-pub const VALIDATE_OUTPUT: TextFlag =
-    TextFlag::new("output", "format", "Write a result for each resource: text, json, junit, tap or sarif")
-        .short('o')
-        .offers(FlagValues::OneOf(&["text", "json", "junit", "tap", "sarif"]));
+const RESULT_FORMATS: [(&str, ResultFormat); 5] = [
+    ("text", ResultFormat::Text),
+    ("json", ResultFormat::Json),
+    ("junit", ResultFormat::Junit),
+    ("tap", ResultFormat::Tap),
+    ("sarif", ResultFormat::Sarif),
+];
+
+pub const VALIDATE_OUTPUT: ChoiceFlag<ResultFormat> = ChoiceFlag::new(
+    "output",
+    "format",
+    "Write a result for each resource: text, json, junit, tap or sarif",
+    &RESULT_FORMATS,
+    &names_of(&RESULT_FORMATS),
+)
+.short('o');
 
 pub const SUMMARY: Switch = Switch::new("summary", "Count resources at the end");
 
@@ -175,12 +221,20 @@ pub const SOURCE_MAP: TextFlag =
 
 pub const BULK_OUT: Switch = Switch::new("bulk-out", "Write output files as JSON to standard output");
 
-pub const PROFILE: TextFlag = TextFlag::optional(
+const PROFILE_FORMATS: [(&str, ProfileFormat); 4] = [
+    ("text", ProfileFormat::Text),
+    ("json", ProfileFormat::Json),
+    ("trace", ProfileFormat::Trace),
+    ("flame", ProfileFormat::Flame),
+];
+
+pub const PROFILE: ChoiceFlag<ProfileFormat> = ChoiceFlag::optional(
     "profile",
     "format",
     "Show what the run spent time, steps and memory on, as text, json, a trace for Chrome and Perfetto, or a flame graph",
-)
-.offers(FlagValues::OneOf(&["text", "json", "trace", "flame"]));
+    &PROFILE_FORMATS,
+    &names_of(&PROFILE_FORMATS),
+);
 
 pub const PROFILE_FILE: TextFlag =
     TextFlag::new("profile-file", "file", "Write the profile to this file instead of standard error")
@@ -212,15 +266,30 @@ pub const FILTER: TextFlag = TextFlag::new("filter", "text", "Run only tests who
 
 pub const UPDATE: Switch = Switch::new("update", "Write snapshots that are different or missing");
 
-pub const FORMAT: TextFlag = TextFlag::new("format", "format", "Report as text, junit, github or json")
-    .offers(FlagValues::OneOf(&["text", "junit", "github", "json"]));
+const TEST_FORMATS: [(&str, TestFormat); 4] = [
+    ("text", TestFormat::Text),
+    ("junit", TestFormat::Junit),
+    ("github", TestFormat::Github),
+    ("json", TestFormat::Json),
+];
 
-pub const COVERAGE: TextFlag = TextFlag::optional(
+pub const FORMAT: ChoiceFlag<TestFormat> = ChoiceFlag::new(
+    "format",
+    "format",
+    "Report as text, junit, github or json",
+    &TEST_FORMATS,
+    &names_of(&TEST_FORMATS),
+);
+
+const COVERAGE_FORMATS: [(&str, CoverageFormat); 2] = [("text", CoverageFormat::Text), ("lcov", CoverageFormat::Lcov)];
+
+pub const COVERAGE: ChoiceFlag<CoverageFormat> = ChoiceFlag::optional(
     "coverage",
     "format",
     "Show what no test reached, as text or lcov: lines of templates, data values, rules, overlays",
-)
-.offers(FlagValues::OneOf(&["text", "lcov"]));
+    &COVERAGE_FORMATS,
+    &names_of(&COVERAGE_FORMATS),
+);
 
 pub const IGNORE: ListFlag = ListFlag::commas("ignore", "id", "Leave out findings with this id: lint/unused-value");
 
@@ -247,9 +316,11 @@ pub const SEED: TextFlag =
 pub const GEN_CHECK: Switch =
     Switch::new("check", "Render each document; print the smallest values that fail, and exit with 1");
 
-pub const GEN_OUTPUT: TextFlag = TextFlag::new("output", "type", "Write documents as yaml or json")
-    .short('o')
-    .offers(FlagValues::OneOf(&["yaml", "json"]));
+const VALUES_FORMATS: [(&str, ValuesFormat); 2] = [("yaml", ValuesFormat::Yaml), ("json", ValuesFormat::Json)];
+
+pub const GEN_OUTPUT: ChoiceFlag<ValuesFormat> =
+    ChoiceFlag::new("output", "type", "Write documents as yaml or json", &VALUES_FORMATS, &names_of(&VALUES_FORMATS))
+        .short('o');
 
 pub const IMPACT: ListFlag =
     ListFlag::new("impact", "value", "Show which nodes of the output change if this data value changes");
@@ -257,13 +328,21 @@ pub const IMPACT: ListFlag =
 pub const TARGET: TextFlag =
     TextFlag::new("target", "name", "Explain this target of the project; the first one by default");
 
-pub const EXPLAIN_OUTPUT: TextFlag = TextFlag::new("output", "type", "Write answers as text or json")
-    .short('o')
-    .offers(FlagValues::OneOf(&["text", "json"]));
+const EXPLAIN_FORMATS: [(&str, AnswerFormat); 2] = [("text", AnswerFormat::Text), ("json", AnswerFormat::Json)];
 
-pub const FROM: TextFlag =
-    TextFlag::new("from", "kind", "What FILE contains: schema (the default), or values from which to infer a schema")
-        .offers(FlagValues::OneOf(&["schema", "values"]));
+pub const EXPLAIN_OUTPUT: ChoiceFlag<AnswerFormat> =
+    ChoiceFlag::new("output", "type", "Write answers as text or json", &EXPLAIN_FORMATS, &names_of(&EXPLAIN_FORMATS))
+        .short('o');
+
+const IMPORT_KINDS: [(&str, ImportFrom); 2] = [("schema", ImportFrom::Schema), ("values", ImportFrom::Values)];
+
+pub const FROM: ChoiceFlag<ImportFrom> = ChoiceFlag::new(
+    "from",
+    "kind",
+    "What FILE contains: schema (the default), or values from which to infer a schema",
+    &IMPORT_KINDS,
+    &names_of(&IMPORT_KINDS),
+);
 
 pub const IMPORT_NAME: TextFlag = TextFlag::new(
     "name",
@@ -271,13 +350,21 @@ pub const IMPORT_NAME: TextFlag = TextFlag::new(
     "The schema of an OpenAPI document, the version of a CRD, or the definition of a JSON Schema",
 );
 
-pub const DIFF_OUTPUT: TextFlag = TextFlag::new("output", "type", "Write changes as text or json")
-    .short('o')
-    .offers(FlagValues::OneOf(&["text", "json"]));
+const DIFF_FORMATS: [(&str, AnswerFormat); 2] = [("text", AnswerFormat::Text), ("json", AnswerFormat::Json)];
 
-pub const FAIL_ON: TextFlag =
-    TextFlag::new("fail-on", "kind", "Exit with 1 on changes of this kind or larger: major, minor or patch")
-        .offers(FlagValues::OneOf(&["major", "minor", "patch"]));
+pub const DIFF_OUTPUT: ChoiceFlag<AnswerFormat> =
+    ChoiceFlag::new("output", "type", "Write changes as text or json", &DIFF_FORMATS, &names_of(&DIFF_FORMATS))
+        .short('o');
+
+const IMPACTS: [(&str, Impact); 3] = [("major", Impact::Major), ("minor", Impact::Minor), ("patch", Impact::Patch)];
+
+pub const FAIL_ON: ChoiceFlag<Impact> = ChoiceFlag::new(
+    "fail-on",
+    "kind",
+    "Exit with 1 on changes of this kind or larger: major, minor or patch",
+    &IMPACTS,
+    &names_of(&IMPACTS),
+);
 
 pub const NO_DESCRIPTIONS: Switch = Switch::new("no-descriptions", "Offer words without descriptions");
 

@@ -1,12 +1,16 @@
-//! The table of commands: operands, flags and help of each. The flags themselves are in [`flag`].
+//! The table of commands: operands, flags and help of each. The flags themselves are in `flag`.
+//!
+//! Parsing, help, pages for `man`, `docs/commands.md` and completions all read this table, so they
+//! cannot disagree. Groups of flags come first, because several commands share them; `ROOT` at the
+//! end is the place to start reading.
 
 pub mod flag;
 mod formats;
 
-use crate::flags::{Command, Group, Operands};
+use crate::flags::{Command, FlagGroup, Operands};
 use crate::kubevirt::KUBEVIRT;
 
-const FILES: Group = Group {
+const FILES: FlagGroup = FlagGroup {
     title: "Input",
     flags: &[
         flag::FILE.0,
@@ -18,7 +22,7 @@ const FILES: Group = Group {
     ],
 };
 
-const VALUES: Group = Group {
+const VALUES: FlagGroup = FlagGroup {
     title: "Data values",
     flags: &[
         flag::DATA_VALUE.0,
@@ -35,7 +39,7 @@ const VALUES: Group = Group {
     ],
 };
 
-const CHECKS: Group = Group {
+const CHECKS: FlagGroup = FlagGroup {
     title: "Checks",
     flags: &[
         flag::ALL_ERRORS.0,
@@ -47,16 +51,16 @@ const CHECKS: Group = Group {
 };
 
 /// Flags that check rendered output.
-const KUBERNETES: Group = Group {
+const KUBERNETES: FlagGroup = FlagGroup {
     title: "Kubernetes",
     flags: &[flag::KUBERNETES_VERSION.0, flag::KUBERNETES_SCHEMA.0, flag::KUBERNETES_UNKNOWN.0, flag::SKIP.0],
 };
 
 /// Flags of `lsp`.
-const LSP: Group = Group { title: "Flags", flags: &[flag::STDIO.0] };
+const LSP: FlagGroup = FlagGroup { title: "Flags", flags: &[flag::STDIO.0] };
 
 /// Flags of `kubernetes validate`.
-const VALIDATE: Group = Group {
+const VALIDATE: FlagGroup = FlagGroup {
     title: "Flags",
     flags: &[
         flag::KUBERNETES_VERSION.0,
@@ -82,18 +86,18 @@ const KUBERNETES_COMMANDS: &[Command] = &[Command {
     commands: &[],
 }];
 
-const LANGUAGE: Group = Group {
+const LANGUAGE: FlagGroup = FlagGroup {
     title: "Language",
     flags: &[flag::STRICT.0, flag::IGNORE_UNKNOWN_COMMENTS.0, flag::IMPLICIT_MAP_KEY_OVERRIDES.0, flag::COMPAT.0],
 };
 
 /// Resource limits, for every command that evaluates, reads or checks untrusted input.
-pub const LIMITS: Group = Group {
+pub const LIMITS: FlagGroup = FlagGroup {
     title: "Limits",
     flags: &[flag::LIMIT_TIME.0, flag::LIMIT_MEMORY.0, flag::LIMIT_STEPS.0, flag::LIMIT_OUTPUT.0, flag::LIMIT_DEPTH.0],
 };
 
-const OUTPUT: Group = Group {
+const OUTPUT: FlagGroup = FlagGroup {
     title: "Output",
     flags: &[
         flag::OUTPUT.0,
@@ -109,9 +113,9 @@ const OUTPUT: Group = Group {
     ],
 };
 
-const VERSION: Group = Group { title: "Other", flags: &[flag::VERSION.0] };
+const VERSION: FlagGroup = FlagGroup { title: "Other", flags: &[flag::VERSION.0] };
 
-const FMT: Group = Group {
+const FMT: FlagGroup = FlagGroup {
     title: "Flags",
     flags: &[
         flag::FMT_FILE.0,
@@ -125,16 +129,16 @@ const FMT: Group = Group {
     ],
 };
 
-const BUILD: Group = Group {
+const BUILD: FlagGroup = FlagGroup {
     title: "Flags",
     flags: &[flag::BUILD_CHECK.0, flag::BUILD_DIFF.0, flag::SHARD.0, flag::JOBS.0, flag::DIAGNOSTICS.0, flag::COLOR.0],
 };
 
-const WATCH: Group = Group { title: "Flags", flags: &[flag::JOBS.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
+const WATCH: FlagGroup = FlagGroup { title: "Flags", flags: &[flag::JOBS.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
 
-const INIT: Group = Group { title: "Flags", flags: &[flag::DIAGNOSTICS.0, flag::COLOR.0] };
+const INIT: FlagGroup = FlagGroup { title: "Flags", flags: &[flag::DIAGNOSTICS.0, flag::COLOR.0] };
 
-const TEST: Group = Group {
+const TEST: FlagGroup = FlagGroup {
     title: "Flags",
     flags: &[
         flag::FILTER.0,
@@ -148,13 +152,13 @@ const TEST: Group = Group {
 };
 
 /// Flags of `check`.
-const CHECK: Group = Group {
+const CHECK: FlagGroup = FlagGroup {
     title: "Findings",
     flags: &[flag::IGNORE.0, flag::DENY.0, flag::FIX.0, flag::CHECK_DIFF.0, flag::DIAGNOSTICS.0, flag::COLOR.0],
 };
 
 /// Inputs of `check` outside of a project.
-const CHECK_INPUT: Group = Group {
+const CHECK_INPUT: FlagGroup = FlagGroup {
     title: "Input",
     flags: &[
         flag::CHECK_FILE.0,
@@ -175,7 +179,7 @@ const CHECK_INPUT: Group = Group {
 };
 
 /// Inputs of `explain`, `gen` and other commands that render.
-const INPUTS: Group = Group {
+const INPUTS: FlagGroup = FlagGroup {
     title: "Input",
     flags: &[
         flag::FILE.0,
@@ -193,33 +197,33 @@ const INPUTS: Group = Group {
 };
 
 /// Template dialect flags of those commands.
-const DIALECT: Group = Group {
+const DIALECT: FlagGroup = FlagGroup {
     title: "Language",
     flags: &[flag::STRICT.0, flag::IGNORE_UNKNOWN_COMMENTS.0, flag::IMPLICIT_MAP_KEY_OVERRIDES.0],
 };
 
-const GEN: Group = Group {
+const GEN: FlagGroup = FlagGroup {
     title: "Flags",
     flags: &[flag::COUNT.0, flag::SEED.0, flag::GEN_CHECK.0, flag::GEN_OUTPUT.0, flag::DIAGNOSTICS.0, flag::COLOR.0],
 };
 
-const EXPLAIN: Group = Group {
+const EXPLAIN: FlagGroup = FlagGroup {
     title: "Flags",
     flags: &[flag::IMPACT.0, flag::TARGET.0, flag::EXPLAIN_OUTPUT.0, flag::DIAGNOSTICS.0, flag::COLOR.0],
 };
 
-const IMPORT: Group =
-    Group { title: "Flags", flags: &[flag::FROM.0, flag::IMPORT_NAME.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
+const IMPORT: FlagGroup =
+    FlagGroup { title: "Flags", flags: &[flag::FROM.0, flag::IMPORT_NAME.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
 
-const DIFF: Group =
-    Group { title: "Flags", flags: &[flag::DIFF_OUTPUT.0, flag::FAIL_ON.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
+const DIFF: FlagGroup =
+    FlagGroup { title: "Flags", flags: &[flag::DIFF_OUTPUT.0, flag::FAIL_ON.0, flag::DIAGNOSTICS.0, flag::COLOR.0] };
 
 /// Flags of `help`.
-const HELP_FLAGS: Group = Group { title: "Flags", flags: &[flag::MAN.0] };
+const HELP_FLAGS: FlagGroup = FlagGroup { title: "Flags", flags: &[flag::MAN.0] };
 
 const SHELL_DETAILS: &str = "Writes the script to standard output.";
 
-const SHELL: Group = Group { title: "Flags", flags: &[flag::NO_DESCRIPTIONS.0] };
+const SHELL: FlagGroup = FlagGroup { title: "Flags", flags: &[flag::NO_DESCRIPTIONS.0] };
 
 const fn shell(name: &'static str, summary: &'static str) -> Command {
     let operands = Operands::None;

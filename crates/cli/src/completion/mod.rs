@@ -32,10 +32,10 @@ pub fn answer(root: &'static Command, words: &[String], descriptions: Descriptio
         out.push('\n');
     }
     out.push_str(match found.files {
-        Files::Any => ":0\n",
-        Files::None => ":4\n",
-        Files::Directories => ":16\n",
-        Files::NoneAndNoBlank => ":6\n",
+        FileCandidates::Any => ":0\n",
+        FileCandidates::None => ":4\n",
+        FileCandidates::Directories => ":16\n",
+        FileCandidates::NoneAndNoBlank => ":6\n",
     });
     Ok(out)
 }
@@ -54,7 +54,7 @@ struct Candidate {
 
 /// Files that the shell may offer in addition to the candidates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Files {
+enum FileCandidates {
     Any,
     None,
     Directories,
@@ -64,7 +64,7 @@ enum Files {
 
 struct Completions {
     candidates: Vec<Candidate>,
-    files: Files,
+    files: FileCandidates,
 }
 
 fn complete(root: &'static Command, before: &[String], current: &str) -> Completions {
@@ -77,9 +77,9 @@ fn complete(root: &'static Command, before: &[String], current: &str) -> Complet
         return match current.strip_prefix("--").and_then(|rest| rest.split_once('=')) {
             Some((name, value)) => match line.command().all_flags().find(|flag| flag.name == name) {
                 Some(flag) => values(&line, flag, value),
-                None => Completions { candidates: Vec::new(), files: Files::None },
+                None => Completions { candidates: Vec::new(), files: FileCandidates::None },
             },
-            None => Completions { candidates: flags(&line, current), files: Files::None },
+            None => Completions { candidates: flags(&line, current), files: FileCandidates::None },
         };
     }
     words(root, &line, current)
@@ -91,15 +91,15 @@ fn values(line: &PartialLine, flag: &Flag, current: &str) -> Completions {
         FlagKind::Commas(_) => current.split_at(current.rfind(',').map_or(0, |comma| comma + 1)),
         _ => ("", current),
     };
-    let (choices, files): (&[&str], Files) = match flag.values {
-        _ if flag.kind == FlagKind::Bool => (&["true", "false"], Files::None),
-        FlagValues::Free => (&[], Files::None),
-        FlagValues::Files => (&[], Files::Any),
-        FlagValues::Directories => (&[], Files::Directories),
-        FlagValues::OneOf(choices) => (choices, Files::None),
+    let (choices, files): (&[&str], FileCandidates) = match flag.values {
+        _ if flag.kind == FlagKind::Bool => (&["true", "false"], FileCandidates::None),
+        FlagValues::Free => (&[], FileCandidates::None),
+        FlagValues::Files => (&[], FileCandidates::Any),
+        FlagValues::Directories => (&[], FileCandidates::Directories),
+        FlagValues::OneOf(choices) => (choices, FileCandidates::None),
         FlagValues::Keys | FlagValues::KeysOfFiles if !current.contains('=') => return keys(line, flag, current),
-        FlagValues::Keys => (&[], Files::None),
-        FlagValues::KeysOfFiles => (&[], Files::Any),
+        FlagValues::Keys => (&[], FileCandidates::None),
+        FlagValues::KeysOfFiles => (&[], FileCandidates::Any),
     };
     let chosen = choices.iter().filter(|choice| choice.starts_with(last));
     let candidates =
@@ -118,9 +118,9 @@ fn keys(line: &PartialLine, flag: &Flag, current: &str) -> Completions {
     let candidates: Vec<Candidate> =
         keys.map(|key| Candidate { word: format!("{}=", key.path), description: key.description.into() }).collect();
     let files = match flag.values {
-        _ if !candidates.is_empty() => Files::NoneAndNoBlank,
-        FlagValues::KeysOfFiles => Files::Any,
-        _ => Files::None,
+        _ if !candidates.is_empty() => FileCandidates::NoneAndNoBlank,
+        FlagValues::KeysOfFiles => FileCandidates::Any,
+        _ => FileCandidates::None,
     };
     Completions { candidates, files }
 }
@@ -151,11 +151,11 @@ fn words(root: &'static Command, line: &PartialLine, current: &str) -> Completio
         for word in &line.operands {
             match command.find(word) {
                 Some(next) => command = next,
-                None => return Completions { candidates: Vec::new(), files: Files::None },
+                None => return Completions { candidates: Vec::new(), files: FileCandidates::None },
             }
         }
     } else if line.only_operands || !line.operands.is_empty() || command.commands.is_empty() {
-        return Completions { candidates: Vec::new(), files: Files::Any };
+        return Completions { candidates: Vec::new(), files: FileCandidates::Any };
     }
     let shown = command.commands.iter().filter(|command| !command.is_hidden() && command.name.starts_with(current));
     let candidates =
@@ -166,7 +166,7 @@ fn words(root: &'static Command, line: &PartialLine, current: &str) -> Completio
         let new = pages.filter(|(name, _)| root.find(name).is_none());
         candidates.extend(new.map(|(word, title)| Candidate { word, description: title.into() }));
     }
-    Completions { candidates, files: Files::None }
+    Completions { candidates, files: FileCandidates::None }
 }
 
 #[cfg(test)]
@@ -181,9 +181,9 @@ mod tests {
         let found = complete(&ROOT, before, current);
         let mut got: Vec<&str> = found.candidates.iter().map(|candidate| candidate.word.as_str()).collect();
         got.extend(match found.files {
-            Files::Any => Some("files"),
-            Files::None | Files::NoneAndNoBlank => None,
-            Files::Directories => Some("directories"),
+            FileCandidates::Any => Some("files"),
+            FileCandidates::None | FileCandidates::NoneAndNoBlank => None,
+            FileCandidates::Directories => Some("directories"),
         });
         assert_eq!(got.join(" "), want, "{line}");
     }

@@ -8,7 +8,7 @@ use ytterby::{ChainLink, ExplainedPlace, Explanation, Failure, Options, Question
 use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_text::gojson::{self, Html};
 
-use crate::commands::flag;
+use crate::commands::flag::{self, AnswerFormat};
 use crate::flags::Invocation;
 use crate::project::one::{self, Unnamed};
 use crate::render::Inputs;
@@ -17,14 +17,8 @@ use crate::{host, report};
 /// Explains each operand. Returns the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
     let rendering = report::rendering(program, flags)?;
-    let is_json = match flags.text(&flag::EXPLAIN_OUTPUT) {
-        "" | "text" => false,
-        "json" => true,
-        other => {
-            let text = format!("Unknown output type '{other}' (expected text or json)");
-            return Err(Failure::new(Id::FLAG_VALUE, text));
-        }
-    };
+    let unknown = |value: &str| format!("Unknown output type '{value}'");
+    let format = flags.choice(&flag::EXPLAIN_OUTPUT, unknown)?.unwrap_or_default();
     let about = flags.operands.iter().map(|text| Question::About(text.clone()));
     let impact = flags.list(&flag::IMPACT).iter().map(|text| Question::Impact(text.clone()));
     let questions: Vec<Question> = about.chain(impact).collect();
@@ -39,9 +33,9 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     let options = Options { output_types: ytterby::OutputTypes::default(), output_check: None, ..options };
     match ytterby::explain(files, &options, sources, &questions) {
         Ok(answers) => {
-            let written = match is_json {
-                true => answers.iter().map(json).collect(),
-                false => text::answers(&answers),
+            let written = match format {
+                AnswerFormat::Json => answers.iter().map(json).collect(),
+                AnswerFormat::Text => text::answers(&answers),
             };
             host::write_output(written.as_bytes())?;
             Ok(0)

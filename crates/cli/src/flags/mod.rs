@@ -22,7 +22,7 @@ pub struct Command {
     /// Its operands.
     pub operands: Operands,
     /// Its flags, in the order of the help.
-    pub flags: &'static [Group],
+    pub flags: &'static [FlagGroup],
     /// Its subcommands.
     pub commands: &'static [Command],
 }
@@ -39,7 +39,7 @@ pub enum Operands {
 
 /// Flags that belong together.
 #[derive(Debug)]
-pub struct Group {
+pub struct FlagGroup {
     /// The heading in the help.
     pub title: &'static str,
     /// The flags.
@@ -157,9 +157,34 @@ impl<T: Copy> ChoiceFlag<T> {
         ChoiceFlag(TextFlag::new(name, value, help).offers(FlagValues::OneOf(names)).0, choices)
     }
 
+    /// A flag whose value is optional; without one it means the first choice.
+    pub const fn optional(
+        name: &'static str,
+        value: &'static str,
+        help: &'static str,
+        choices: &'static [(&'static str, T)],
+        names: &'static [&'static str],
+    ) -> ChoiceFlag<T> {
+        ChoiceFlag(TextFlag::optional(name, value, help).offers(FlagValues::OneOf(names)).0, choices)
+    }
+
     /// The same flag with a short name.
     pub const fn short(self, short: char) -> ChoiceFlag<T> {
         ChoiceFlag(Flag { short: Some(short), ..self.0 }, self.1)
+    }
+
+    /// The meaning of a name.
+    pub fn find(&self, name: &str) -> Option<T> {
+        self.1.iter().find(|(known, _)| *known == name).map(|(_, meaning)| *meaning)
+    }
+
+    /// The names for messages: `text, json or junit`.
+    pub fn expected(&self) -> String {
+        let names: Vec<&str> = self.1.iter().map(|(name, _)| *name).collect();
+        match names.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+            _ => names.concat(),
+        }
     }
 }
 

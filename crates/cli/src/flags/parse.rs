@@ -10,20 +10,20 @@ use ytterby_text::quote::quote;
 use ytterby_text::spelling;
 
 use super::csv;
-use super::{Command, Flag, FlagKind, FlagValues, ListFlag, Operands, Switch, TextFlag};
+use super::{ChoiceFlag, Command, Flag, FlagKind, FlagValues, ListFlag, Operands, Switch, TextFlag};
 
 /// A successfully parsed command line.
 #[derive(Debug)]
 pub struct Invocation {
     /// The command and its parents, the root first.
     pub path: Vec<&'static Command>,
-    flags: Vec<(&'static Flag, Value)>,
+    flags: Vec<(&'static Flag, ParsedValue)>,
     /// Words that are neither flags nor commands.
     pub operands: Vec<String>,
 }
 
 #[derive(Debug)]
-enum Value {
+enum ParsedValue {
     Bool(bool),
     Text(String),
     List(Vec<String>),
@@ -37,7 +37,7 @@ impl Invocation {
 
     /// Whether a flag is on.
     pub fn is_on(&self, flag: &Switch) -> bool {
-        matches!(self.get(flag), Some(Value::Bool(true)))
+        matches!(self.get(flag), Some(ParsedValue::Bool(true)))
     }
 
     /// Whether a flag is present, with any value.
@@ -48,25 +48,47 @@ impl Invocation {
     /// The value of a flag; empty if absent.
     pub fn text(&self, flag: &TextFlag) -> &str {
         match self.get(flag) {
-            Some(Value::Text(text)) => text,
+            Some(ParsedValue::Text(text)) => text,
             _ => "",
         }
     }
 
-    /// The value of a flag; `None` if absent.
-    pub fn given(&self, flag: &TextFlag) -> Option<&str> {
-        self.is_given(flag).then(|| self.text(flag))
+    /// The value of a flag with one value; `None` if absent.
+    pub fn given(&self, flag: &Flag) -> Option<&str> {
+        match self.get(flag) {
+            Some(ParsedValue::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The meaning of a flag's value; `None` if it is absent or empty.
+    ///
+    /// # Errors
+    /// If the value is not one of the choices. `unknown` begins the message: `Unknown output type 'x'`.
+    pub fn choice<T: Copy>(
+        &self,
+        flag: &ChoiceFlag<T>,
+        unknown: impl FnOnce(&str) -> String,
+    ) -> Result<Option<T>, Failure> {
+        let Some(ParsedValue::Text(value)) = self.get(&flag.0) else { return Ok(None) };
+        if value.is_empty() && !matches!(flag.0.kind, FlagKind::Optional(_)) {
+            return Ok(None);
+        }
+        flag.find(value).map(Some).ok_or_else(|| {
+            let text = format!("{} (expected {})", unknown(value), flag.expected());
+            Failure::new(Id::FLAG_VALUE, text)
+        })
     }
 
     /// All values of a flag.
     pub fn list(&self, flag: &ListFlag) -> &[String] {
         match self.get(flag) {
-            Some(Value::List(values)) => values,
+            Some(ParsedValue::List(values)) => values,
             _ => &[],
         }
     }
 
-    fn get(&self, flag: &Flag) -> Option<&Value> {
+    fn get(&self, flag: &Flag) -> Option<&ParsedValue> {
         self.flags.iter().find(|(given, _)| given.name == flag.name).map(|(_, value)| value)
     }
 
@@ -81,21 +103,21 @@ impl Invocation {
         };
         let slot = self.flags.iter_mut().find(|(given, _)| given.name == flag.name).map(|(_, value)| value);
         let value = match flag.kind {
-            FlagKind::Bool => Value::Bool(
+            FlagKind::Bool => ParsedValue::Bool(
                 go_bool(text)
                     .ok_or_else(|| invalid(format!("strconv.ParseBool: parsing {}: invalid syntax", quoted(text))))?,
             ),
-            FlagKind::Text(_) | FlagKind::Optional(_) => Value::Text(text.to_owned()),
+            FlagKind::Text(_) | FlagKind::Optional(_) => ParsedValue::Text(text.to_owned()),
             FlagKind::List(_) | FlagKind::Commas(_) => {
                 let mut values = match flag.kind {
                     FlagKind::Commas(_) => csv::fields(text).map_err(invalid)?,
                     _ => vec![text.to_owned()],
                 };
-                if let Some(Value::List(all)) = slot {
+                if let Some(ParsedValue::List(all)) = slot {
                     all.append(&mut values);
                     return Ok(());
                 }
-                Value::List(values)
+                ParsedValue::List(values)
             }
         };
         match slot {
@@ -395,9 +417,9 @@ mod tests {
     const BULK_IN: TextFlag = TextFlag::new("bulk-in", "json", "");
     const FLAGS: &[Flag] = &[STRICT.0, DEBUG.0, FILE.0, OUTPUT.0, BULK_IN.0];
 
-    const GROUPS: &[Group] = &[Group { title: "", flags: FLAGS }];
+    const GROUPS: &[FlagGroup] = &[FlagGroup { title: "", flags: FLAGS }];
 
-    const fn command(name: &'static str, operands: Operands, flags: &'static [Group]) -> Command {
+    const fn command(name: &'static str, operands: Operands, flags: &'static [FlagGroup]) -> Command {
         Command { name, aliases: &[], summary: "", details: "", operands, flags, commands: &[] }
     }
 

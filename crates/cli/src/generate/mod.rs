@@ -1,4 +1,9 @@
-//! `gen`: generates data values that a schema allows, and searches for valid values that fail to render.
+//! `gen`: generates data values that a schema allows, and searches for valid values that fail to
+//! render.
+//!
+//! The engine generates; this module reads the flags, writes the documents, and reports what no
+//! values file can set. With `--check`, `check` renders each document and keeps the smallest values
+//! of each distinct failure.
 
 mod check;
 
@@ -24,8 +29,9 @@ const CHECKED: usize = 200;
 const MOST: usize = 1_000_000;
 
 /// The format of generated documents.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ValuesFormat {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ValuesFormat {
+    #[default]
     Yaml,
     Json,
 }
@@ -45,14 +51,8 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         Failure::new(Id::FLAG_VALUE, format!("Expected --count to be at most {MOST}, but was {count}"))
     })?;
     let how = GenerateOptions::new(count, number(flags, &flag::SEED)?.unwrap_or(0));
-    let format = match flags.text(&flag::GEN_OUTPUT) {
-        "" | "yaml" => ValuesFormat::Yaml,
-        "json" => ValuesFormat::Json,
-        other => {
-            let text = format!("Unknown output type '{other}' (expected yaml or json)");
-            return Err(Failure::new(Id::FLAG_VALUE, text));
-        }
-    };
+    let unknown = |value: &str| format!("Unknown output type '{value}'");
+    let format = flags.choice(&flag::GEN_OUTPUT, unknown)?.unwrap_or_default();
     let Inputs { files, options } =
         one::inputs(program, flags, rendering, (flags.operands.first(), Unnamed::Common), sources)?;
     // `--output` means another format here than in a render.

@@ -1,4 +1,8 @@
-//! The help of a command: `--help` is short, `ytterby help COMMAND` complete. Both fit 80 columns.
+//! The help of a command: `--help` is short, `ytterby help COMMAND` complete.
+//!
+//! Both are made of the rows of the table of commands and fit 80 columns, so help needs no text of
+//! its own. The short one shows only the flags that most users look for; `help::examples` names
+//! them, beside an example of the command.
 
 use std::fmt::Write;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::command::{flag_column, usages};
 use super::examples;
 use crate::commands::ROOT;
-use crate::flags::{Command, FlagKind, FlagValues, Group};
+use crate::flags::{Command, FlagGroup, FlagKind, FlagValues};
 
 const HEAD: &str = "\
 # Commands and flags
@@ -80,7 +80,7 @@ fn push_command(out: &mut String, path: &[&Command]) {
     }
 }
 
-fn push_group(out: &mut String, group: &Group) {
+fn push_group(out: &mut String, group: &FlagGroup) {
     out.push_str("| flag | type | meaning |\n|---|---|---|\n");
     for flag in group.flags {
         let kind = match flag.kind {

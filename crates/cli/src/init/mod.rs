@@ -47,8 +47,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         let problem = problem.reference(format!("{message}\n    hint: {hint}")).help(hint);
         return Ok(build::refused(program, problem.into(), sources, report::rendering(program, flags)?));
     }
-    let files: Vec<OutputFile> =
-        FILES.iter().map(|(path, text)| OutputFile { path: (*path).to_owned(), bytes: (*text).into() }).collect();
+    let files: Vec<OutputFile> = FILES.iter().map(|(path, text)| OutputFile::new(*path, *text)).collect();
     write::add_files(directory, &files)?;
     write::end_if_interrupted();
     let mut text: String = FILES.iter().map(|(name, _)| format!("created {}\n", path(name))).collect();

@@ -15,20 +15,14 @@ use crate::commands::flag;
 use crate::flags::Invocation;
 
 pub use rendered::{check_of, output_check, plain_check};
+pub use results::ResultFormat;
 pub use validate::run;
 
 /// The options shared by all commands with this check.
 fn options(flags: &Invocation, version: &str) -> Result<CheckOptions, Failure> {
     let version = self::version(version)?;
-    let unknown = match flags.text(&flag::KUBERNETES_UNKNOWN) {
-        "" | "warn" => UnknownKinds::Warn,
-        "ignore" => UnknownKinds::Ignore,
-        "error" => UnknownKinds::Error,
-        other => {
-            let text = format!("Unknown value '{other}' for --kubernetes-unknown (expected ignore, warn or error)");
-            return Err(Diagnostic::error(Id::FLAG_VALUE, text).into());
-        }
-    };
+    let unknown = |value: &str| format!("Unknown value '{value}' for --kubernetes-unknown");
+    let unknown = flags.choice(&flag::KUBERNETES_UNKNOWN, unknown)?.unwrap_or(UnknownKinds::Warn);
     Ok(CheckOptions { version, unknown, skip: flags.list(&flag::SKIP).to_vec() })
 }
 

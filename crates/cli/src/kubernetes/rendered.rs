@@ -1,4 +1,8 @@
 //! Checks rendered output: `--kubernetes` together with `-f`.
+//!
+//! The engine does not know Kubernetes. It calls an `OutputCheck`, and `KubernetesCheck` converts
+//! each document to the manifest that the checks expect. Nodes keep their positions, so findings
+//! point into templates.
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
 //! Writes a result for each resource, in kubeconform's formats.
+//!
+//! Results are collected and written at the end, because some formats begin with counts. Valid and
+//! skipped resources are only counted, unless the format lists all of them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +14,7 @@ use ytterby_text::xml::escaped_line as escaped;
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ResultFormat {
+pub enum ResultFormat {
     Text,
     Json,
     Junit,
@@ -19,19 +22,9 @@ pub(super) enum ResultFormat {
     Sarif,
 }
 
-impl ResultFormat {
-    pub const NAMES: [&'static str; 5] = ["text", "json", "junit", "tap", "sarif"];
-
-    pub fn find(name: &str) -> Option<ResultFormat> {
-        const ALL: [ResultFormat; 5] =
-            [ResultFormat::Text, ResultFormat::Json, ResultFormat::Junit, ResultFormat::Tap, ResultFormat::Sarif];
-        ResultFormat::NAMES.iter().position(|known| *known == name).map(|at| ALL[at])
-    }
-}
-
 /// The verdict on a resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Status {
+enum Verdict {
     Valid,
     Invalid,
     /// It cannot be parsed.
@@ -39,14 +32,14 @@ enum Status {
     Skipped,
 }
 
-impl Status {
+impl Verdict {
     /// The name in JSON.
     fn name(self) -> &'static str {
         match self {
-            Status::Valid => "statusValid",
-            Status::Invalid => "statusInvalid",
-            Status::Error => "statusError",
-            Status::Skipped => "statusSkipped",
+            Verdict::Valid => "statusValid",
+            Verdict::Invalid => "statusInvalid",
+            Verdict::Error => "statusError",
+            Verdict::Skipped => "statusSkipped",
         }
     }
 }
@@ -78,7 +71,7 @@ impl ResourceResults {
         if !self.files.contains(&result.file) {
             self.files.insert(Rc::clone(&result.file));
         }
-        if self.shows_all || matches!(result.status, Status::Invalid | Status::Error) {
+        if self.shows_all || matches!(result.status, Verdict::Invalid | Verdict::Error) {
             self.shown.push(result);
         }
     }
@@ -114,7 +107,7 @@ pub(super) struct ResourceResult {
     kind: String,
     name: String,
     version: String,
-    status: Status,
+    status: Verdict,
     /// Paths and messages.
     errors: Vec<(String, String)>,
 }
@@ -132,9 +125,9 @@ impl ResourceResult {
             })
             .collect();
         let status = match checked.state {
-            _ if !errors.is_empty() => Status::Invalid,
-            CheckState::Checked => Status::Valid,
-            _ => Status::Skipped,
+            _ if !errors.is_empty() => Verdict::Invalid,
+            CheckState::Checked => Verdict::Valid,
+            _ => Verdict::Skipped,
         };
         ResourceResult {
             file: Rc::clone(file),
@@ -152,7 +145,7 @@ impl ResourceResult {
             kind: String::new(),
             name: String::new(),
             version: String::new(),
-            status: Status::Error,
+            status: Verdict::Error,
             errors: vec![(String::new(), message)],
         }
     }
@@ -171,10 +164,10 @@ fn text(results: &ResourceResults, with_summary: bool) -> String {
     for result in &results.shown {
         let ResourceResult { file, kind, name, .. } = result;
         let line = match result.status {
-            Status::Valid => format!("{file} - {kind} {name} is valid\n"),
-            Status::Skipped => format!("{file} - {kind} {name} skipped\n"),
-            Status::Invalid => format!("{file} - {kind} {name} is invalid: {}\n", result.message()),
-            Status::Error => format!("{file} - failed validation: {}\n", result.message()),
+            Verdict::Valid => format!("{file} - {kind} {name} is valid\n"),
+            Verdict::Skipped => format!("{file} - {kind} {name} skipped\n"),
+            Verdict::Invalid => format!("{file} - {kind} {name} is invalid: {}\n", result.message()),
+            Verdict::Error => format!("{file} - failed validation: {}\n", result.message()),
         };
         out.push_str(&line);
     }
@@ -205,7 +198,7 @@ fn json(results: &ResourceResults, with_summary: bool) -> String {
             json_text(&result.message()),
         )
         .expect("a string takes all");
-        if result.status == Status::Invalid {
+        if result.status == Verdict::Invalid {
             out.push_str(",\n      \"validationErrors\": [");
             for (at, (path, message)) in result.errors.iter().enumerate() {
                 let comma = if at > 0 { "," } else { "" };
@@ -249,15 +242,15 @@ fn junit(results: &ResourceResults) -> String {
         by_file[at].1.push(result);
     }
     for (file, of_file) in by_file {
-        let count = |status: Status| of_file.iter().filter(|result| result.status == status).count();
+        let count = |status: Verdict| of_file.iter().filter(|result| result.status == status).count();
         writeln!(
             out,
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
             escaped(file),
             of_file.len(),
-            count(Status::Invalid),
-            count(Status::Error),
-            count(Status::Skipped),
+            count(Verdict::Invalid),
+            count(Verdict::Error),
+            count(Verdict::Skipped),
         )
         .expect("a string takes all");
         for result in of_file {
@@ -266,12 +259,12 @@ fn junit(results: &ResourceResults) -> String {
             write!(out, "    <testcase name=\"{name}\" classname=\"{class}\"").expect("a string takes all");
             let message = escaped(&result.message());
             match result.status {
-                Status::Valid => out.push_str("/>\n"),
-                Status::Skipped => out.push_str("><skipped/></testcase>\n"),
-                Status::Invalid => {
+                Verdict::Valid => out.push_str("/>\n"),
+                Verdict::Skipped => out.push_str("><skipped/></testcase>\n"),
+                Verdict::Invalid => {
                     writeln!(out, "><failure message=\"{message}\"/></testcase>").expect("a string takes all");
                 }
-                Status::Error => {
+                Verdict::Error => {
                     writeln!(out, "><error message=\"{message}\"/></testcase>").expect("a string takes all");
                 }
             }
@@ -289,10 +282,10 @@ fn tap(results: &ResourceResults) -> String {
         let ResourceResult { file, kind, name, version, .. } = result;
         let what = format!("{file} ({version}/{kind}//{name})");
         let line = match result.status {
-            Status::Valid => format!("ok {number} - {what}\n"),
-            Status::Skipped => format!("ok {number} - {what} # skip\n"),
-            Status::Invalid => format!("not ok {number} - {what}: {}\n", result.message().replace('\n', " ")),
-            Status::Error => format!("not ok {number} - {file}: {}\n", result.message().replace('\n', " ")),
+            Verdict::Valid => format!("ok {number} - {what}\n"),
+            Verdict::Skipped => format!("ok {number} - {what} # skip\n"),
+            Verdict::Invalid => format!("not ok {number} - {what}: {}\n", result.message().replace('\n', " ")),
+            Verdict::Error => format!("not ok {number} - {file}: {}\n", result.message().replace('\n', " ")),
         };
         out.push_str(&line);
     }

@@ -57,13 +57,8 @@ pub fn run(program: &str, flags: &Invocation, rendering: Rendering, sources: &Ar
         "" => Version::NEWEST.to_string(),
         version => version.to_owned(),
     };
-    let format = match flags.text(&flag::VALIDATE_OUTPUT) {
-        "" => None,
-        name => Some(ResultFormat::find(name).ok_or_else(|| {
-            let text = format!("Unknown output format '{name}' (expected {})", ResultFormat::NAMES.join(", "));
-            Failure::from(Diagnostic::error(Id::FLAG_VALUE, text))
-        })?),
-    };
+    let unknown = |value: &str| format!("Unknown output format '{value}'");
+    let format = flags.choice(&flag::VALIDATE_OUTPUT, unknown)?;
     let options = super::options(flags, &version)?;
     let own = Arc::new(Sources::new());
     let mut schemas = match schemas::load(flags.list(&flag::KUBERNETES_SCHEMA), options, sources) {

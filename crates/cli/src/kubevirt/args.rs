@@ -10,7 +10,7 @@ use ytterby_kubevirt::parameters::Parameters;
 use super::flag;
 use super::{Failure, usage};
 use crate::commands::flag::DIAGNOSTICS;
-use crate::flags::{ChoiceFlag, Invocation, TextFlag};
+use crate::flags::{ChoiceFlag, Invocation};
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -101,18 +101,10 @@ pub(super) fn is_compat(flags: &Invocation) -> Result<bool, Failure> {
 
 /// The meaning of a flag's value; `None` if it was not given.
 pub(super) fn choice<T: Copy>(flags: &Invocation, flag: &ChoiceFlag<T>) -> Result<Option<T>, Failure> {
-    let ChoiceFlag(flag, choices) = flag;
-    let Some(given) = flags.given(&TextFlag(*flag)) else { return Ok(None) };
-    if let Some((_, meaning)) = choices.iter().find(|(text, _)| *text == given) {
-        return Ok(Some(*meaning));
-    }
-    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-    let names = match names.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-        None => String::new(),
-    };
-    Err(usage(Id::FLAG_VALUE, format!("--{} must be {names}, found {given}", flag.name)))
+    let Some(given) = flags.given(&flag.0) else { return Ok(None) };
+    flag.find(given)
+        .map(Some)
+        .ok_or_else(|| usage(Id::FLAG_VALUE, format!("--{} must be {}, found {given}", flag.0.name, flag.expected())))
 }
 
 fn parameters(given: &[String]) -> Result<Parameters, Failure> {

@@ -5,7 +5,7 @@
 use super::flag;
 use crate::commands::LIMITS;
 use crate::commands::flag::{COLOR, DIAGNOSTICS};
-use crate::flags::{Command, Group, Operands};
+use crate::flags::{Command, FlagGroup, Operands};
 
 /// `kubevirt` and everything below it.
 pub(crate) const KUBEVIRT: Command = Command {
@@ -24,7 +24,7 @@ const COMMANDS: &[Command] = &[
         "explain",
         "Explain rules in words",
         &[
-            Group {
+            FlagGroup {
                 title: "Flags",
                 flags: &[flag::FILE.0, flag::TEMPLATE.0, flag::PARAMETER.0, flag::INSTANCETYPE.0, flag::RULE.0],
             },
@@ -36,7 +36,10 @@ const COMMANDS: &[Command] = &[
             "cel",
             "Write rules as admission policies in CEL",
             &[
-                Group { title: "Flags", flags: &[flag::FILE.0, flag::PARAMETER.0, flag::FAIL_ON_WARN.0, flag::NAME.0] },
+                FlagGroup {
+                    title: "Flags",
+                    flags: &[flag::FILE.0, flag::PARAMETER.0, flag::FAIL_ON_WARN.0, flag::NAME.0],
+                },
                 LIMITS,
             ],
         )],
@@ -47,7 +50,7 @@ const COMMANDS: &[Command] = &[
         "lint",
         "Find mistakes in rules",
         &[
-            Group {
+            FlagGroup {
                 title: "Flags",
                 flags: &[
                     flag::FILE.0,
@@ -75,7 +78,7 @@ const COMMANDS: &[Command] = &[
         "validate",
         "Check virtual machines against rules",
         &[
-            Group {
+            FlagGroup {
                 title: "Flags",
                 flags: &[
                     flag::FILE.0,
@@ -96,14 +99,14 @@ const COMMANDS: &[Command] = &[
     ),
 ];
 
-const fn command(name: &'static str, summary: &'static str, flags: &'static [Group]) -> Command {
+const fn command(name: &'static str, summary: &'static str, flags: &'static [FlagGroup]) -> Command {
     let details = "FILE is a file, a directory (searched for .yaml, .yml and .json) or - for standard input.";
     Command { name, aliases: &[], summary, details, operands: Operands::Some("FILE …"), flags, commands: &[] }
 }
 
 /// The flags of the validator that `serve` replaces, and our additions.
 #[cfg(feature = "server")]
-const SERVE: Group = Group {
+const SERVE: FlagGroup = FlagGroup {
     title: "Flags",
     flags: &[
         flag::LISTEN.0,

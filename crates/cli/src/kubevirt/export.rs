@@ -27,7 +27,7 @@ const MAX_NAME: usize = 253;
 const SUFFIXES: usize = 16;
 
 /// Rules with the same text, and the VMs that they apply to.
-struct Group<'a> {
+struct RuleGroup<'a> {
     annotation: &'a RulesAnnotation,
     file: &'a LoadedFile,
     /// The name of the first object that has them.
@@ -46,7 +46,7 @@ pub(super) fn run(
 ) -> Result<i32, Failure> {
     let world = LoadedInputs::load(args, host)?;
     let mut code = OK;
-    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut groups: Vec<RuleGroup<'_>> = Vec::new();
     let mut by_text: HashMap<&str, usize> = HashMap::new();
     for file in &world.files {
         let Some(objects) = file.readable(stderr)? else {
@@ -78,7 +78,7 @@ pub(super) fn run(
     }
     let mut rules_seen = 0;
     let mut names = PolicyNames::default();
-    let mut out = Documents { out: stdout, is_first: true };
+    let mut out = PolicyWriter { out: stdout, is_first: true };
     for group in &groups {
         let rules = match group.annotation.rules() {
             Ok(rules) => rules,
@@ -116,12 +116,12 @@ pub(super) fn run(
 }
 
 /// The rules of all VMs and templates of a file.
-fn found<'a>(objects: &'a Objects, file: &'a LoadedFile) -> Vec<Group<'a>> {
+fn found<'a>(objects: &'a Objects, file: &'a LoadedFile) -> Vec<RuleGroup<'a>> {
     let mut found = Vec::new();
     for vm in &objects.vms {
         if let Some(annotation) = &vm.rules {
             let templates = BTreeSet::new();
-            found.push(Group { annotation, file, name: &vm.name, is_own: true, templates });
+            found.push(RuleGroup { annotation, file, name: &vm.name, is_own: true, templates });
         }
     }
     for template in &objects.templates {
@@ -130,15 +130,21 @@ fn found<'a>(objects: &'a Objects, file: &'a LoadedFile) -> Vec<Group<'a>> {
         if let Some(annotation) = template.rules.as_ref().or(template.vm_rules.as_ref()) {
             let templates = BTreeSet::from([(&*template.namespace, &*template.name)]);
             let templates = if template.name.is_empty() { BTreeSet::new() } else { templates };
-            found.push(Group { annotation, file, name: &template.name, is_own: template.rules.is_none(), templates });
+            found.push(RuleGroup {
+                annotation,
+                file,
+                name: &template.name,
+                is_own: template.rules.is_none(),
+                templates,
+            });
         }
     }
     found
 }
 
-impl<'a> Group<'a> {
+impl<'a> RuleGroup<'a> {
     /// Merges a group with the same text.
-    fn join(&mut self, other: Group<'a>) {
+    fn join(&mut self, other: RuleGroup<'a>) {
         self.is_own |= other.is_own;
         self.templates.extend(other.templates);
         if self.name.is_empty() {
@@ -183,12 +189,12 @@ fn report(
 }
 
 /// Writes YAML documents, separated by `---`.
-struct Documents<'a> {
+struct PolicyWriter<'a> {
     out: &'a mut dyn Write,
     is_first: bool,
 }
 
-fn policies(selection: &str, exported: &Exported, base: &str, documents: &mut Documents<'_>) -> io::Result<()> {
+fn policies(selection: &str, exported: &Exported, base: &str, documents: &mut PolicyWriter<'_>) -> io::Result<()> {
     for (warns, suffix, actions) in [(false, "", "[Deny]"), (true, "-warn", "[Warn, Audit]")] {
         let validations: Vec<&Validation> =
             exported.validations.iter().filter(|validation| validation.just_warning == warns).collect();

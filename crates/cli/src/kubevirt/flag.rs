@@ -1,4 +1,7 @@
 //! The flags of the commands below `kubevirt`, one row each.
+//!
+//! Names and meanings of values are in the row, too (`ChoiceFlag`). Flags of `serve` are in a
+//! module of their own: many of them have the names that the reference's operator gives them.
 
 use ytterby_diag::render::{Colour, Rendering, RichOptions};
 

@@ -3,19 +3,21 @@
 //! The library finds mistakes in one annotation; this command adds their positions, rules that a
 //! template's own VM violates, and the output formats.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::args::{KubevirtArgs, OutputFormat};
 use super::load::LoadedFile;
-use super::output::{self, Issue, Level, counted, plain, xml};
+use super::output::{self, counted, plain, xml};
 use super::report::Position;
 use super::validate::{ABBREVIATED, is_abbreviated};
 use super::world::{LoadedInputs, place};
 use super::{BROKEN, Failure, Host, NOTHING, OK, UNREADABLE, usage, within_limits};
-use ytterby_diag::{Id, Pos, Sources};
+use ytterby_diag::{Diagnostic, Id, Pos, Severity, Sources, Text};
 use ytterby_kubevirt::evaluate::{Status, evaluate};
 use ytterby_kubevirt::fix;
-use ytterby_kubevirt::lint::{LintSeverity, Linted, lint, unreadable};
+use ytterby_kubevirt::lint::{LintFinding, Linted, lint, unreadable};
+use ytterby_kubevirt::lints::Lint;
 use ytterby_kubevirt::objects::{RulesAnnotation, Vm};
 use ytterby_kubevirt::rules;
 use ytterby_kubevirt::value::quoted;
@@ -23,12 +25,48 @@ use ytterby_yaml::Style;
 
 /// A finding and its position.
 struct LocatedFinding {
-    id: &'static str,
-    level: Level,
-    rule: String,
+    finding: LintFinding,
     at: Position,
-    message: String,
-    hint: Option<String>,
+}
+
+impl LocatedFinding {
+    /// A finding of this command.
+    fn new(lint: Lint, rule: String, at: Position, message: impl Into<String>) -> LocatedFinding {
+        LocatedFinding { finding: LintFinding::new(lint, rule, 0, message.into(), None), at }
+    }
+
+    fn severity(&self) -> Severity {
+        self.finding.diagnostic.severity
+    }
+
+    fn id(&self) -> &'static str {
+        self.finding.lint.id()
+    }
+
+    fn message(&self) -> Cow<'_, str> {
+        self.finding.diagnostic.message.plain()
+    }
+
+    fn hint(&self) -> Option<Cow<'_, str>> {
+        self.finding.diagnostic.helps.first().map(|help| help.text.plain())
+    }
+
+    /// `rule cores: `; empty if the finding is about the whole annotation.
+    fn prefix(&self) -> String {
+        let rule = &self.finding.rule;
+        if rule.is_empty() { String::new() } else { format!("rule {rule}: ") }
+    }
+
+    /// The diagnostic with its position, for renderings that have no fields for the id of the finding and the rule.
+    fn diagnostic(&self) -> Diagnostic {
+        let mut diagnostic = self.finding.diagnostic.clone();
+        let start = Text::new(format!("{}: {}", self.id(), self.prefix()));
+        diagnostic.message = start.join(std::mem::take(&mut diagnostic.message));
+        if self.finding.lint == Lint::Unreadable && self.at.pos == Pos::UNKNOWN {
+            diagnostic.id = Id::FILE_MISSING;
+        }
+        output::placed(diagnostic, &self.at)
+    }
 }
 
 pub(super) fn run(
@@ -57,22 +95,14 @@ pub(super) fn run(
             Err(problem) => {
                 let (line, column) = problem.at.unwrap_or((1, 1));
                 let at = Position::unread(file.name.clone(), line, column);
-                let message = problem.message.clone();
-                found.push(LocatedFinding {
-                    id: "unreadable",
-                    level: Level::Error,
-                    rule: String::new(),
-                    at,
-                    message,
-                    hint: None,
-                });
+                found.push(LocatedFinding::new(Lint::Unreadable, String::new(), at, &*problem.message));
                 unreadable = true;
             }
             Ok(objects) => {
                 let texts = annotations_of(file);
                 annotations += texts.len();
                 for annotation in texts {
-                    unreadable |= !findings(annotation, file, &mut found).readable;
+                    unreadable |= !findings(annotation, file, &mut found);
                 }
                 for vm in objects.vms.iter().filter(|vm| vm.template.is_some() && vm.problem.is_none()) {
                     own_rules(vm, file, &world, &mut found);
@@ -84,25 +114,18 @@ pub(super) fn run(
     let objects = || world.files.iter().filter_map(|file| file.objects.as_ref().ok());
     if found.is_empty() && objects().all(|objects| objects.vms.is_empty() && objects.templates.is_empty()) {
         let file = args.files.first().map_or(String::new(), |file| file.clone());
-        found.push(LocatedFinding {
-            id: "nothing-to-check",
-            level: Level::Warning,
-            rule: String::new(),
-            at: Position::unread(file, 1, 1),
-            message: NOTHING.to_owned(),
-            hint: None,
-        });
+        let at = Position::unread(file, 1, 1);
+        found.push(LocatedFinding::new(Lint::NothingToCheck, String::new(), at, NOTHING));
     }
     if args.quiet {
-        found.retain(|finding| finding.level != Level::Note);
+        found.retain(|finding| finding.severity() != Severity::Note);
     }
     write(&found, annotations, args, &world.sources, stdout)?;
-    let worst = found.iter().map(|found| found.level).max();
-    Ok(match worst {
-        _ if unreadable => UNREADABLE,
-        Some(Level::Error) => BROKEN,
-        Some(Level::Warning) if args.fail_on_warn => BROKEN,
-        _ => OK,
+    let has = |severity| found.iter().any(|finding| finding.severity() == severity);
+    Ok(match () {
+        () if unreadable => UNREADABLE,
+        () if has(Severity::Error) || args.fail_on_warn && has(Severity::Warning) => BROKEN,
+        () => OK,
     })
 }
 
@@ -116,26 +139,15 @@ fn annotations_of(file: &LoadedFile) -> Vec<&RulesAnnotation> {
     all
 }
 
-fn findings(annotation: &RulesAnnotation, file: &LoadedFile, found: &mut Vec<LocatedFinding>) -> Linted {
+/// Adds the findings in an annotation; returns whether it could be parsed.
+fn findings(annotation: &RulesAnnotation, file: &LoadedFile, found: &mut Vec<LocatedFinding>) -> bool {
     let linted = match annotation.readable() {
         Ok(text) => lint(text),
         Err(problem) => Linted { findings: vec![unreadable(&problem)], readable: false },
     };
-    for finding in &linted.findings {
-        found.push(LocatedFinding {
-            id: finding.id,
-            level: match finding.severity {
-                LintSeverity::Note => Level::Note,
-                LintSeverity::Warning => Level::Warning,
-                LintSeverity::Error => Level::Error,
-            },
-            rule: finding.rule.clone(),
-            at: place(annotation, file, finding.offset),
-            message: finding.message.clone(),
-            hint: finding.hint.clone(),
-        });
-    }
-    linted
+    let located = |finding: LintFinding| LocatedFinding { at: place(annotation, file, finding.offset), finding };
+    found.extend(linted.findings.into_iter().map(located));
+    linted.readable
 }
 
 /// Reports rules of a template that its own VM violates.
@@ -144,14 +156,9 @@ fn own_rules(vm: &Vm, file: &LoadedFile, world: &LoadedInputs, found: &mut Vec<L
     let Some(annotation) = vm.rules.as_ref().or(enclosing) else { return };
     let Ok(rules) = annotation.rules() else { return };
     if is_abbreviated(vm) {
-        found.push(LocatedFinding {
-            id: "abbreviated-vm",
-            level: Level::Note,
-            rule: String::new(),
-            at: place(annotation, file, 0),
-            message: format!("the rules were not tried on the template: {ABBREVIATED}"),
-            hint: None,
-        });
+        let message = format!("the rules were not tried on the template: {ABBREVIATED}");
+        let at = place(annotation, file, 0);
+        found.push(LocatedFinding::new(Lint::AbbreviatedVm, String::new(), at, message));
         return;
     }
     let (value, sizing) = world.prepared(vm);
@@ -168,14 +175,9 @@ fn own_rules(vm: &Vm, file: &LoadedFile, world: &LoadedInputs, found: &mut Vec<L
         if broken_rule || !matches!(outcome.status, Status::Violation | Status::Error) {
             continue;
         }
-        found.push(LocatedFinding {
-            id: "own-vm-invalid",
-            level: Level::Error,
-            rule: outcome.rule,
-            at: place(annotation, file, outcome.offset.unwrap_or(0)),
-            message: format!("the template's own VM breaks this rule: {}", outcome.detail),
-            hint: None,
-        });
+        let at = place(annotation, file, outcome.offset.unwrap_or(0));
+        let message = format!("the template's own VM breaks this rule: {}", outcome.detail);
+        found.push(LocatedFinding::new(Lint::OwnVmInvalid, outcome.rule, at, message));
     }
 }
 
@@ -229,86 +231,65 @@ fn write(
         }
         OutputFormat::Json => json(found, out),
         OutputFormat::Junit => junit(found, out),
-        OutputFormat::Diagnostics(rendering) => output::diagnostics(&issues(found), rendering, sources, out),
-    }
-}
-
-fn issues(found: &[LocatedFinding]) -> Vec<Issue> {
-    let issue = |found: &LocatedFinding| {
-        let hint = found.hint.as_ref().map_or(String::new(), |hint| format!(" ({hint})"));
-        let rule = if found.rule.is_empty() { String::new() } else { format!("rule {}: ", found.rule) };
-        let text = format!("{rule}{}{hint}", found.message);
-        let sort = match (found.id, found.level) {
-            ("unreadable", _) if found.at.pos == Pos::UNKNOWN => Id::FILE_MISSING,
-            (_, Level::Error) => Id::KUBEVIRT_RULE,
-            _ => Id::KUBEVIRT_LINT,
-        };
-        Issue {
-            id: found.id.to_owned(),
-            sort,
-            level: found.level,
-            at: found.at.clone(),
-            text,
-            path: None,
-            rule_at: None,
+        OutputFormat::Diagnostics(rendering) => {
+            output::diagnostics(found.iter().map(LocatedFinding::diagnostic), rendering, sources, out)
         }
-    };
-    found.iter().map(issue).collect()
+    }
 }
 
 fn text(found: &[LocatedFinding], out: &mut dyn Write) -> io::Result<()> {
     for finding in found {
-        let rule = if finding.rule.is_empty() { String::new() } else { format!("rule {}: ", finding.rule) };
-        let line = format!("{}: {}: {rule}{} [{}]", finding.at, finding.level.as_str(), finding.message, finding.id);
+        let (severity, prefix) = (finding.severity().name(), finding.prefix());
+        let line = format!("{}: {severity}: {prefix}{} [{}]", finding.at, finding.message(), finding.id());
         writeln!(out, "{}", plain(&line))?;
-        if let Some(hint) = &finding.hint {
-            writeln!(out, "  hint: {}", plain(hint))?;
+        if let Some(hint) = finding.hint() {
+            writeln!(out, "  hint: {}", plain(&hint))?;
         }
     }
     Ok(())
 }
 
 fn summary(found: &[LocatedFinding], annotations: usize, out: &mut dyn Write) -> io::Result<()> {
-    let count = |level| found.iter().filter(|finding| finding.level == level).count();
-    let counts = [(Level::Error, "error"), (Level::Warning, "warning"), (Level::Note, "note")];
-    let counts: Vec<String> = counts.into_iter().map(|(level, word)| counted(count(level), word)).collect();
+    let count = |severity| found.iter().filter(|finding| finding.severity() == severity).count();
+    let severities = [Severity::Error, Severity::Warning, Severity::Note];
+    let counts = severities.map(|severity| counted(count(severity), severity.name()));
     writeln!(out, "{} checked: {}", counted(annotations, "annotation"), counts.join(", "))
 }
 
 fn json(found: &[LocatedFinding], out: &mut dyn Write) -> io::Result<()> {
-    let valid = !found.iter().any(|finding| finding.level == Level::Error);
+    let valid = !found.iter().any(|finding| finding.severity() == Severity::Error);
     write!(out, "{{\n  \"valid\": {valid},\n  \"findings\": [")?;
     for (i, finding) in found.iter().enumerate() {
         write!(
             out,
             "{}\n    {{\"id\": {}, \"severity\": \"{}\", \"rule\": {}, \"file\": {}, \"line\": {}, \"column\": {}, \"message\": {}, \"hint\": {}}}",
             if i == 0 { "" } else { "," },
-            quoted(finding.id),
-            finding.level.as_str(),
-            quoted(&finding.rule),
+            quoted(finding.id()),
+            finding.severity().name(),
+            quoted(&finding.finding.rule),
             quoted(&finding.at.file),
             finding.at.line,
             finding.at.column,
-            quoted(&finding.message),
-            finding.hint.as_ref().map_or("null".to_owned(), |hint| quoted(hint)),
+            quoted(&finding.message()),
+            finding.hint().map_or("null".to_owned(), |hint| quoted(&hint)),
         )?;
     }
     writeln!(out, "{}\n}}", if found.is_empty() { "]" } else { "\n  ]" })
 }
 
 fn junit(found: &[LocatedFinding], out: &mut dyn Write) -> io::Result<()> {
-    let errors = found.iter().filter(|finding| finding.level == Level::Error).count();
+    let errors = found.iter().filter(|finding| finding.severity() == Severity::Error).count();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(out, "<testsuites name=\"ytterby kubevirt lint\">")?;
     writeln!(out, "  <testsuite name=\"lint\" tests=\"{}\" failures=\"{errors}\">", found.len())?;
     for finding in found {
-        let (class, name) = (xml(&finding.at.to_string()), xml(finding.id));
-        let message = xml(&finding.message);
+        let (class, name) = (xml(&finding.at.to_string()), xml(finding.id()));
+        let message = xml(&finding.message());
         write!(out, "    <testcase classname=\"{class}\" name=\"{name}\">")?;
-        if finding.level == Level::Error {
+        if finding.severity() == Severity::Error {
             writeln!(out, "<failure message=\"{message}\"/></testcase>")?;
         } else {
-            writeln!(out, "<system-out>{}: {message}</system-out></testcase>", finding.level.as_str())?;
+            writeln!(out, "<system-out>{}: {message}</system-out></testcase>", finding.severity().name())?;
         }
     }
     writeln!(out, "  </testsuite>\n</testsuites>")

@@ -1,4 +1,8 @@
 //! Reads files and finds the objects in them.
+//!
+//! A file that cannot be read or parsed does not end a run: `LoadedFile::objects` is then the
+//! reason, and each command reports it in its format. Directories are read in alphabetical order,
+//! up to a depth.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -15,39 +15,6 @@ use ytterby_kubevirt::evaluate::Status;
 use ytterby_kubevirt::trail::TrailStep;
 use ytterby_kubevirt::value::quoted;
 
-/// A problem and its position, to be converted to a diagnostic.
-pub(super) struct Issue {
-    /// The rule or lint that found it.
-    pub id: String,
-    /// The id of the diagnostic.
-    pub sort: Id,
-    pub level: Level,
-    pub at: Position,
-    pub text: String,
-    /// The path of the value in the VM.
-    pub path: Option<Path>,
-    /// The position of the rule, if it differs.
-    pub rule_at: Option<Position>,
-}
-
-/// The severity of an issue.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Level {
-    Note,
-    Warning,
-    Error,
-}
-
-impl Level {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Level::Note => "note",
-            Level::Warning => "warning",
-            Level::Error => "error",
-        }
-    }
-}
-
 /// Writes a report in a format.
 pub(super) fn write(
     report: &ValidationReport,
@@ -59,7 +26,7 @@ pub(super) fn write(
         OutputFormat::Text => text(report, args.quiet, out),
         OutputFormat::Json => json(report, out),
         OutputFormat::Junit => junit(report, args.fail_on_warn, out),
-        OutputFormat::Diagnostics(rendering) => diagnostics(&issues(report), rendering, sources, out),
+        OutputFormat::Diagnostics(rendering) => diagnostics(problems(report), rendering, sources, out),
     }
 }
 
@@ -208,14 +175,15 @@ fn json(report: &ValidationReport, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{end}\n}}")
 }
 
-fn issues(report: &ValidationReport) -> Vec<Issue> {
-    let issue = |object: &CheckedObject, result: &Located| {
+/// The problems and notes of a report.
+fn problems(report: &ValidationReport) -> impl Iterator<Item = Diagnostic> {
+    let problem = |object: &CheckedObject, result: &Located| {
         let Located { outcome, at, rule_at, .. } = result;
-        let level = match outcome.status {
-            Status::Violation | Status::Error => Level::Error,
-            Status::Warning => Level::Warning,
-            Status::Skipped if outcome.notable => Level::Warning,
-            Status::Note => Level::Note,
+        let severity = match outcome.status {
+            Status::Violation | Status::Error => Severity::Error,
+            Status::Warning => Severity::Warning,
+            Status::Skipped if outcome.notable => Severity::Warning,
+            Status::Note => Severity::Note,
             Status::Ok | Status::Skipped => return None,
         };
         let object_place = || Position::unread(object.file.clone(), object.line, 1);
@@ -234,15 +202,24 @@ fn issues(report: &ValidationReport) -> Vec<Issue> {
         };
         let is_rule =
             outcome.status == Status::Error && !outcome.rule.is_empty() || object.unreadable && !object.is_file();
-        let sort = match (object.is_file() && object.unreadable, is_rule) {
+        let id = match (object.is_file() && object.unreadable, is_rule) {
             (true, _) => Id::FILE_MISSING,
             (false, true) => Id::KUBEVIRT_RULE,
             (false, false) => Id::KUBEVIRT_INVALID,
         };
-        let path = outcome.value.as_deref().map(path);
-        Some(Issue { id: result.id().to_owned(), sort, level, at, text, path, rule_at })
+        let text = if result.id().is_empty() { text } else { format!("{}: {text}", result.id()) };
+        let mut diagnostic = Diagnostic::new(severity, id, text);
+        diagnostic.path = outcome.value.as_deref().map(path);
+        let diagnostic = placed(diagnostic, &at);
+        Some(match rule_at {
+            Some(rule) => diagnostic.label(Label::new(Role::Rule, rule.pos, part(&rule)).text("the rule")),
+            None => diagnostic,
+        })
     };
-    report.objects.iter().flat_map(|object| object.results.iter().filter_map(|result| issue(object, result))).collect()
+    report
+        .objects
+        .iter()
+        .flat_map(move |object| object.results.iter().filter_map(move |result| problem(object, result)))
 }
 
 /// Converts keys to a path of diagnostics.
@@ -260,39 +237,25 @@ fn sentence(message: &str, detail: &str) -> String {
     format!("{message}{}{detail}", if ended { " " } else { ": " }).trim_start().to_owned()
 }
 
-/// Writes issues as diagnostics. Notes are left out: diagnostics are errors and warnings.
+/// Writes errors and warnings in a format that every command has. Notes are left out: the other commands have none.
 pub(super) fn diagnostics(
-    issues: &[Issue],
+    problems: impl Iterator<Item = Diagnostic>,
     rendering: Rendering,
     sources: &Sources,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let diagnostics: Vec<Diagnostic> = issues.iter().filter_map(diagnostic).collect();
+    let diagnostics: Vec<Diagnostic> = problems.filter(|problem| problem.severity != Severity::Note).collect();
     let report = ytterby_diag::render::Report::new("ytterby", None, &diagnostics, sources);
     out.write_all(render(&report, rendering).as_bytes())
 }
 
-fn diagnostic(issue: &Issue) -> Option<Diagnostic> {
-    let severity = match issue.level {
-        Level::Error => Severity::Error,
-        Level::Warning => Severity::Warning,
-        Level::Note => return None,
-    };
-    let text = match issue.id.as_str() {
-        "" => issue.text.clone(),
-        id => format!("{id}: {}", issue.text),
-    };
-    let mut diagnostic = Diagnostic::new(severity, issue.sort, text).at(issue.at.pos, part(&issue.at));
-    if let Some(path) = &issue.path {
-        diagnostic = diagnostic.path(path.clone());
+/// The diagnostic at a position.
+pub(super) fn placed(diagnostic: Diagnostic, at: &Position) -> Diagnostic {
+    let diagnostic = diagnostic.at(at.pos, part(at));
+    match &at.path {
+        Some(path) => diagnostic.note(format!("at {path}")),
+        None => diagnostic,
     }
-    if let Some(path) = &issue.at.path {
-        diagnostic = diagnostic.note(format!("at {path}"));
-    }
-    if let Some(rule) = &issue.rule_at {
-        diagnostic = diagnostic.label(Label::new(Role::Rule, rule.pos, part(rule)).text("the rule"));
-    }
-    Some(diagnostic)
 }
 
 /// The range to mark at a position: the rest of its line, unless the file is one long line.

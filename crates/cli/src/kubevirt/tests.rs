@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ytterby_kubevirt::json;
+use ytterby_kubevirt::lints::Lint;
 use ytterby_kubevirt::value::Value;
 
 use super::{Failure, Host, UNREADABLE};
@@ -37,14 +38,14 @@ impl Host for Memory {
     }
 }
 
-struct Run {
+struct CommandRun {
     code: i32,
     out: String,
     err: String,
     host: Memory,
 }
 
-fn run(args: &str, files: &[(&str, &str)]) -> Run {
+fn run(args: &str, files: &[(&str, &str)]) -> CommandRun {
     let files = files.iter().map(|(name, text)| (PathBuf::from(name), text.as_bytes().to_vec())).collect();
     let host = Memory(RefCell::new(files));
     let words = std::iter::once("kubevirt").chain(args.split_whitespace()).map(str::to_owned).collect();
@@ -60,7 +61,7 @@ fn run(args: &str, files: &[(&str, &str)]) -> Run {
         });
         UNREADABLE
     });
-    Run { code, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap(), host }
+    CommandRun { code, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap(), host }
 }
 
 /// Statuses of all results, and the exit code.
@@ -248,6 +249,9 @@ fn results_are_diagnostics() {
         lint.contains("error[kubevirt/rule]: rule-without-arguments") && lint.contains("warning[kubevirt/lint]"),
         "{lint}"
     );
+    let unknown = VM.replacen(".spec.domain.memory.guest", ".spec.domain.memory.gest", 1);
+    let lint = run("lint -o rich vm.yaml", &[("vm.yaml", &unknown)]).out;
+    assert!(lint.contains("unknown-path: rule memory: ") && lint.contains("help: did you mean `guest`?"), "{lint}");
     let gitlab = run("validate -o gitlab vm.yaml", &[("vm.yaml", VM)]).out;
     let report = json::parse(&gitlab).unwrap().to_value();
     let names: Vec<_> =
@@ -547,6 +551,14 @@ fn lint_finds_and_fixes_mistakes() {
     assert!(
         String::from_utf8(run.host.read(Path::new("vm.yaml")).unwrap()).unwrap().contains("\"[{\\\"name\\\": 1}]\"")
     );
+}
+
+#[test]
+fn the_documentation_lists_each_finding_of_lint() {
+    let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/kubevirt.md")).unwrap();
+    let row = |lint: &Lint| format!("| `{}` | {} | {} |", lint.id(), lint.severity().name(), lint.about());
+    let missing: Vec<String> = Lint::ALL.iter().map(row).filter(|row| !docs.contains(row)).collect();
+    assert!(missing.is_empty(), "docs/kubevirt.md needs these rows:\n{}", missing.join("\n"));
 }
 
 #[test]

@@ -1,4 +1,8 @@
 //! `validate`: checks VMs against their rules.
+//!
+//! `run` collects one `CheckedObject` for each VM and template; which rules govern a VM is decided
+//! in `world`, and formats are written in `output`. Input without any object is a warning: a wrong
+//! folder must not look like success.
 
 use std::collections::HashSet;
 use std::io::Write;

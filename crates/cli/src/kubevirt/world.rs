@@ -1,4 +1,8 @@
 //! All files of a run, and which of their rules apply to which VM.
+//!
+//! `LoadedInputs::governed` embodies the precedence of `docs/kubevirt.md`: rules of the VM itself,
+//! then those of the template that it names. Below are positions: where in a file a byte of an
+//! annotation or a value of a VM is.
 
 use std::collections::HashMap;
 use std::rc::Rc;

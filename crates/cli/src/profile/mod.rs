@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use ytterby::{Failure, Meter};
-use ytterby_diag::{Diagnostic, FileId, Id, Pos, Sources};
+use ytterby_diag::{FileId, Pos, Sources};
 use ytterby_text::budget::shown_size;
 use ytterby_text::gojson::{self, Html};
 use ytterby_text::profile::{self, Cost, Profile, Recording, SourcePosition, SpanKind};
@@ -27,7 +27,7 @@ const ROWS: usize = 15;
 
 /// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ProfileFormat {
+pub enum ProfileFormat {
     /// Tables for people.
     Text,
     /// Everything, for programs.
@@ -50,17 +50,8 @@ pub struct Profiling {
 /// # Errors
 /// If the format is unknown.
 pub fn begin(flags: &Invocation) -> Result<Option<Profiling>, Failure> {
-    let format = match flags.text(&flag::PROFILE) {
-        _ if !flags.is_given(&flag::PROFILE) => return Ok(None),
-        "text" => ProfileFormat::Text,
-        "json" => ProfileFormat::Json,
-        "trace" => ProfileFormat::Trace,
-        "flame" => ProfileFormat::Flame,
-        other => {
-            let text = format!("Unknown value '{other}' of --profile (expected text, json, trace or flame)");
-            return Err(Diagnostic::error(Id::FLAG_VALUE, text).into());
-        }
-    };
+    let unknown = |value: &str| format!("Unknown value '{value}' of --profile");
+    let Some(format) = flags.choice(&flag::PROFILE, unknown)? else { return Ok(None) };
     let file = flags.given(&flag::PROFILE_FILE).map(str::to_owned);
     Ok(Some(Profiling { format, file, recording: profile::begin(clock, format == ProfileFormat::Trace) }))
 }
@@ -97,7 +88,7 @@ struct ProfileReport<'a> {
 }
 
 /// A row of a table.
-struct Row {
+struct ProfileRow {
     kind: &'static str,
     name: String,
     place: Option<(String, u32)>,
@@ -123,10 +114,10 @@ impl ProfileReport<'_> {
         Some((source.place().to_owned(), source.line(pos.offset)))
     }
 
-    fn rows(&self, kinds: &[SpanKind]) -> Vec<Row> {
+    fn rows(&self, kinds: &[SpanKind]) -> Vec<ProfileRow> {
         let row = |total: profile::Total| {
             let span = &self.profile.spans[total.span];
-            Row {
+            ProfileRow {
                 kind: span.kind.name(),
                 name: span.name.to_str().into_owned(),
                 place: span.place.and_then(|place| self.line(place)),
@@ -139,16 +130,22 @@ impl ProfileReport<'_> {
     }
 
     /// The lines of code, slowest first.
-    fn lines(&self) -> Vec<Row> {
+    fn lines(&self) -> Vec<ProfileRow> {
         let mut lines: BTreeMap<(String, u32), Cost> = BTreeMap::new();
         for (place, cost) in &self.profile.lines {
             if let Some(line) = self.line(*place) {
                 *lines.entry(line).or_default() += *cost;
             }
         }
-        let row =
-            |(place, own)| Row { kind: "line", name: String::new(), place: Some(place), count: None, own, total: own };
-        let mut rows: Vec<Row> = lines.into_iter().map(row).collect();
+        let row = |(place, own)| ProfileRow {
+            kind: "line",
+            name: String::new(),
+            place: Some(place),
+            count: None,
+            own,
+            total: own,
+        };
+        let mut rows: Vec<ProfileRow> = lines.into_iter().map(row).collect();
         rows.sort_by_key(|row| Reverse(row.own.time));
         rows
     }
@@ -212,7 +209,7 @@ impl ProfileReport<'_> {
 }
 
 /// Appends a table, unless it is empty.
-fn table(out: &mut String, heading: &str, rows: Vec<Row>, whole: Duration) {
+fn table(out: &mut String, heading: &str, rows: Vec<ProfileRow>, whole: Duration) {
     if rows.is_empty() {
         return;
     }
@@ -240,7 +237,7 @@ fn table(out: &mut String, heading: &str, rows: Vec<Row>, whole: Duration) {
     }
 }
 
-fn json_row(row: &Row) -> String {
+fn json_row(row: &ProfileRow) -> String {
     let mut fields = vec![format!("\"kind\":\"{}\"", row.kind)];
     if !row.name.is_empty() {
         fields.push(format!("\"name\":{}", quoted(&row.name)));

@@ -275,15 +275,15 @@ fn yaml_scalar(scalar: &DataScalar) -> YamlScalar {
 
 /// An output check that collects the documents of a render as data, with their positions.
 #[derive(Debug, Default)]
-pub struct Documents {
+pub struct DocumentCollector {
     inner: Option<Arc<dyn OutputCheck>>,
     found: Mutex<Vec<PlacedData>>,
 }
 
-impl Documents {
+impl DocumentCollector {
     /// Collects documents and passes them on to another check.
-    pub fn and_then(inner: Option<Arc<dyn OutputCheck>>) -> Documents {
-        Documents { inner, found: Mutex::default() }
+    pub fn and_then(inner: Option<Arc<dyn OutputCheck>>) -> DocumentCollector {
+        DocumentCollector { inner, found: Mutex::default() }
     }
 
     /// Removes and returns the documents.
@@ -292,7 +292,7 @@ impl Documents {
     }
 }
 
-impl OutputCheck for Documents {
+impl OutputCheck for DocumentCollector {
     fn title(&self) -> String {
         self.inner.as_ref().map_or_else(|| "Checking output".to_owned(), |inner| inner.title())
     }

@@ -138,6 +138,6 @@ fn key(diagnostic: &Diagnostic, sources: &Sources) -> String {
             let failure = Failure::from(diagnostic.clone());
             render(&Report::new("", Some(&failure), &[], sources), Rendering::Json)
         }
-        Severity::Warning => render(&Report::new("", None, std::slice::from_ref(diagnostic), sources), Rendering::Json),
+        _ => render(&Report::new("", None, std::slice::from_ref(diagnostic), sources), Rendering::Json),
     }
 }

@@ -1,4 +1,8 @@
 //! Runs one test: renders, and compares the result with the expectation.
+//!
+//! `run` renders once and compares the result: with an expected failure, or with documents and a
+//! snapshot. If that succeeds and the test asks for it, it renders with generated values. All
+//! differences are reported, not only the first.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,7 +14,7 @@ use ytterby_text::budget;
 
 use super::{TestFailure, TestResult, Tested, expect, find, remedy};
 use crate::build::unified;
-use crate::project::engine::{Documents, Failing, RenderJob, RenderSettings, Renderers};
+use crate::project::engine::{DocumentCollector, Failing, RenderJob, RenderSettings, Renderers};
 use crate::project::inputs::{Additions, Inputs};
 use crate::read::SNAPSHOTS;
 
@@ -51,7 +55,7 @@ pub fn run(
             return Tested { verdict, seconds: 0.0, snapshot: None, printed: Vec::new(), broken: Vec::new() };
         }
     };
-    let documents = Arc::new(Documents::and_then(job.check.take()));
+    let documents = Arc::new(DocumentCollector::and_then(job.check.take()));
     job.check = Some(documents.clone() as Arc<dyn OutputCheck>);
     let outcome = engine.render(renderers, &job);
     let mut snapshot = None;
@@ -66,7 +70,7 @@ pub fn run(
                 let place = join(directory, SNAPSHOTS);
                 match (snapshot_problem(name, &join(&place, &name.value), rendered), update) {
                     (Some(_), true) => {
-                        let file = OutputFile { path: name.value.clone(), bytes: rendered.documents.clone().into() };
+                        let file = OutputFile::new(name.value.clone(), rendered.documents.clone());
                         snapshot = Some((place, file));
                     }
                     (problem, _) => found.extend(problem),

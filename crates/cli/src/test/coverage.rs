@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ytterby::Failure;
-use ytterby_diag::{Id, Origin, Pos, Sources};
+use ytterby_diag::{Origin, Pos, Sources};
 
 use crate::commands::flag;
 use crate::flags::Invocation;
@@ -28,20 +28,12 @@ impl CoverageFormat {
     /// # Errors
     /// If the format is unknown.
     pub fn of(flags: &Invocation) -> Result<Option<CoverageFormat>, Failure> {
-        match flags.text(&flag::COVERAGE) {
-            _ if !flags.is_given(&flag::COVERAGE) => Ok(None),
-            "text" => Ok(Some(CoverageFormat::Text)),
-            "lcov" => Ok(Some(CoverageFormat::Lcov)),
-            other => {
-                let text = format!("Unknown value '{other}' of --coverage (expected text or lcov)");
-                Err(Failure::new(Id::FLAG_VALUE, text))
-            }
-        }
+        flags.choice(&flag::COVERAGE, |value| format!("Unknown value '{value}' of --coverage"))
     }
 }
 
 /// Lines of a file, and whether each was reached.
-type Lines = BTreeMap<u32, bool>;
+type ReachedLines = BTreeMap<u32, bool>;
 
 /// The report.
 pub fn report(
@@ -103,8 +95,8 @@ fn part<'a>(items: impl Iterator<Item = &'a bool> + Clone) -> String {
 }
 
 /// The lines of files that contain code. A line is reached if anything on it is.
-fn files(reached: &Reached, sources: &Sources) -> BTreeMap<String, Lines> {
-    let mut found: BTreeMap<String, Lines> = BTreeMap::new();
+fn files(reached: &Reached, sources: &Sources) -> BTreeMap<String, ReachedLines> {
+    let mut found: BTreeMap<String, ReachedLines> = BTreeMap::new();
     for (pos, ran) in reached.coverage.statements() {
         let pos = sources.source_place(pos);
         let Some(source) = sources.get(pos.file).filter(|source| source.origin() == Origin::File) else { continue };
@@ -140,7 +132,7 @@ fn ranges(lines: &[u32]) -> String {
     format!("{word} {}", found.iter().map(shown).collect::<Vec<_>>().join(", "))
 }
 
-fn lcov(files: &BTreeMap<String, Lines>) -> String {
+fn lcov(files: &BTreeMap<String, ReachedLines>) -> String {
     let mut out = String::from("TN:\n");
     for (file, lines) in files {
         out.push_str(&format!("SF:{file}\n"));

@@ -343,7 +343,7 @@ pub fn inline(value: &PlacedData) -> String {
     cut(whole(value), MAX_INLINE)
 }
 
-/// At most so many bytes of a text.
+/// The first `most` bytes of a text; `…` shows that it was cut.
 pub fn cut(mut text: String, most: usize) -> String {
     if text.len() > most {
         let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();

@@ -20,9 +20,12 @@ use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_project::{ProjectFile, Target, Test, select};
 
 use self::case::Case;
-use self::output::{TestFormat, Writer};
+pub use self::coverage::CoverageFormat;
+pub use self::output::TestFormat;
+use self::output::Writer;
 use crate::commands::flag;
 use crate::flags::Invocation;
+use crate::host::ColourWish;
 use crate::project::engine::{Reached, RenderSettings, Renderers};
 use crate::project::inputs::Inputs;
 use crate::project::pool;
@@ -68,7 +71,8 @@ pub struct Tested {
 
 /// Runs tests as the flags request. Returns the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
-    let format = TestFormat::find(flags.text(&flag::FORMAT))?;
+    let format =
+        flags.choice(&flag::FORMAT, |value| format!("Unknown value '{value}' of --format"))?.unwrap_or_default();
     let coverage = coverage::CoverageFormat::of(flags)?;
     let shard = build::shard(flags)?;
     let jobs = build::jobs(flags)?;
@@ -234,10 +238,10 @@ fn target(project: Option<&LoadedProject>, test: &Test) -> Result<Target, Box<Di
 /// The format of problems on standard output.
 fn rich(flags: &Invocation) -> Result<Rendering, Failure> {
     use std::io::IsTerminal;
-    let wish = flags.text(&flag::COLOR);
+    let wish = host::colour_wish(flags.given(&flag::COLOR.0))?;
     let is_terminal = std::io::stdout().is_terminal();
-    let colour = match host::colour(wish)? {
-        Colour::Ansi if is_terminal || wish == "always" => Colour::Ansi,
+    let colour = match host::colour(wish) {
+        Colour::Ansi if is_terminal || wish == ColourWish::Always => Colour::Ansi,
         _ => Colour::Off,
     };
     Ok(Rendering::Rich(RichOptions { colour, width: if is_terminal { host::width() } else { None } }))

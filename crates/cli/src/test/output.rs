@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ytterby::Failure;
 use ytterby_diag::render::{Rendering, Report, render};
-use ytterby_diag::{Diagnostic, Id, Severity, Sources};
+use ytterby_diag::{Diagnostic, Severity, Sources};
 use ytterby_text::gojson::{self, Html};
 use ytterby_text::xml::escaped;
 
@@ -21,9 +21,10 @@ use crate::project::series;
 const MAX_DIFF_LINES: usize = 200;
 
 /// The output format.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TestFormat {
     /// Lines for people.
+    #[default]
     Text,
     /// One XML document.
     Junit,
@@ -31,25 +32,6 @@ pub enum TestFormat {
     Github,
     /// One JSON object per test.
     Json,
-}
-
-impl TestFormat {
-    /// The format of `--format`.
-    ///
-    /// # Errors
-    /// If the format is unknown.
-    pub fn find(name: &str) -> Result<TestFormat, Failure> {
-        match name {
-            "" | "text" => Ok(TestFormat::Text),
-            "junit" => Ok(TestFormat::Junit),
-            "github" => Ok(TestFormat::Github),
-            "json" => Ok(TestFormat::Json),
-            other => {
-                let text = format!("Unknown value '{other}' of --format (expected text, junit, github or json)");
-                Err(Failure::new(Id::FLAG_VALUE, text))
-            }
-        }
-    }
 }
 
 /// Writes results immediately, except JUnit, which is written at the end.

@@ -19,7 +19,7 @@ use ytterby_project::{Target, join};
 
 use self::fingerprint::Fingerprint;
 use self::wake::Alarm;
-use crate::build::{self, Built, FileChange, Mode, counted, unified};
+use crate::build::{self, BuildMode, Built, FileChange, counted, unified};
 use crate::flags::Invocation;
 use crate::project::engine::{RenderSettings, Renderers};
 use crate::project::findings::Findings;
@@ -152,7 +152,7 @@ impl Session<'_> {
         let mut findings = Findings::default();
         let mut progress = Progress::new("Building targets");
         // Compute the diff, and write nevertheless.
-        let mode = Mode { check: false, diff: true };
+        let mode = BuildMode { check: false, diff: true };
         let work =
             |own: &mut Renderers, number: usize| build::build(&engine, own, &inputs, &project, targets[number], mode);
         let threads = pool::threads(self.jobs, targets.len());

@@ -44,8 +44,7 @@ fn replace(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     let place = protect::check(directory)?;
     let files = placed(files)?;
     // The list contains a checksum of every file, which takes a fifth of the time of a target, so only write it if needed.
-    let list = (place != DirectoryKind::Usual)
-        .then(|| OutputFile { path: MANIFEST.to_owned(), bytes: protect::manifest(&files).into() });
+    let list = (place != DirectoryKind::Usual).then(|| OutputFile::new(MANIFEST, protect::manifest(&files)));
     let list = list.as_ref().map(|list| (list.path.clone(), list));
 
     let target = PathBuf::from(clean(directory));

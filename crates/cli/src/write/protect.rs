@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn the_manifest_distinguishes_own_files() {
         let scratch = Scratch::with(&[("a.yml", "a"), ("d/b.yml", "b")]);
-        let own = |path: &str, text: &str| (path.to_owned(), OutputFile { path: path.to_owned(), bytes: text.into() });
+        let own = |path: &str, text: &str| (path.to_owned(), OutputFile::new(path, text));
         let files = [own("a.yml", "a"), own("d/b.yml", "b")];
         let listed: Vec<(String, &OutputFile)> = files.iter().map(|(path, file)| (path.clone(), file)).collect();
         assert_eq!(not_listed(&scratch.0).len(), 2);

@@ -1,4 +1,8 @@
 //! Working directories: files are complete here before they are moved into place.
+//!
+//! `Stage` replaces a whole directory. `Moves` replaces some files of one, and puts the old ones
+//! back unless all steps succeed. A locked file tells other runs that the owner is alive. `recover`
+//! finishes or undoes what a killed run left.
 
 use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};

@@ -59,7 +59,7 @@ impl Drop for Scratch {
 }
 
 fn files(files: &[(&str, &str)]) -> Vec<OutputFile> {
-    let file = |(path, content): &(&str, &str)| OutputFile { path: path.to_string(), bytes: (*content).into() };
+    let file = |(path, content): &(&str, &str)| OutputFile::new(*path, *content);
     files.iter().map(file).collect()
 }
 

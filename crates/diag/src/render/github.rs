@@ -2,6 +2,7 @@
 
 use super::Report;
 use super::resolved::Resolved;
+use crate::Severity;
 
 pub(super) fn render(report: &Report<'_>) -> String {
     report.resolved().iter().map(command).collect()
@@ -20,7 +21,8 @@ fn command(problem: &Resolved) -> String {
     for (name, words) in problem.remarks() {
         text.push_str(&format!("\n{name}: {words}"));
     }
-    workflow_command(problem.severity.name(), at, problem.id.name(), &text)
+    let command = if problem.severity == Severity::Note { "notice" } else { problem.severity.name() };
+    workflow_command(command, at, problem.id.name(), &text)
 }
 
 /// The position of a workflow command.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::Report;
-use super::json::{Object, array};
+use super::json::{ObjectWriter, array};
 use super::resolved::{Point, Resolved};
 use crate::Severity;
 
@@ -19,8 +19,9 @@ fn entry(problem: &Resolved, known: &mut HashMap<u64, u32>) -> String {
     let severity = match problem.severity {
         Severity::Error => "major",
         Severity::Warning => "minor",
+        Severity::Note => "info",
     };
-    Object::new()
+    ObjectWriter::new()
         .text("description", &problem.message)
         .text("check_name", problem.id.name())
         .text("fingerprint", &fingerprint(problem, known))
@@ -33,12 +34,19 @@ fn entry(problem: &Resolved, known: &mut HashMap<u64, u32>) -> String {
 /// the root directory.
 fn location(problem: &Resolved) -> String {
     let Some(range) = problem.range() else {
-        return Object::new().text("path", ".").raw("lines", &Object::new().number("begin", 1_u32).finish()).finish();
+        return ObjectWriter::new()
+            .text("path", ".")
+            .raw("lines", &ObjectWriter::new().number("begin", 1_u32).finish())
+            .finish();
     };
-    let point = |point: Point| Object::new().number("line", point.line).number("column", point.column).finish();
-    let lines = Object::new().number("begin", range.start.line).number("end", range.end.line);
-    let positions = Object::new().raw("begin", &point(range.start)).raw("end", &point(range.end));
-    Object::new().text("path", &range.file).raw("lines", &lines.finish()).raw("positions", &positions.finish()).finish()
+    let point = |point: Point| ObjectWriter::new().number("line", point.line).number("column", point.column).finish();
+    let lines = ObjectWriter::new().number("begin", range.start.line).number("end", range.end.line);
+    let positions = ObjectWriter::new().raw("begin", &point(range.start)).raw("end", &point(range.end));
+    ObjectWriter::new()
+        .text("path", &range.file)
+        .raw("lines", &lines.finish())
+        .raw("positions", &positions.finish())
+        .finish()
 }
 
 /// A fingerprint that is stable across runs and unique in a report.

@@ -42,7 +42,7 @@ fn push_case(out: &mut String, problem: &Resolved, program: &str) {
     let text = escaped(&text(problem));
     out.push_str(&match problem.severity {
         Severity::Error => format!("      <failure type=\"{id}\" message=\"{message}\">{text}</failure>\n"),
-        Severity::Warning => format!("      <system-out>{text}</system-out>\n"),
+        Severity::Warning | Severity::Note => format!("      <system-out>{text}</system-out>\n"),
     });
     out.push_str("    </testcase>\n");
 }

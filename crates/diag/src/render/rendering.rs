@@ -63,6 +63,7 @@ pub struct RichOptions {
 
 /// Whether a rendering for people uses colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Colour {
     /// ANSI escapes, with the colours of the terminal's palette.
     Ansi,

@@ -42,7 +42,7 @@ struct Translator<'a> {
 }
 
 /// An expression of CEL.
-struct Part<'a> {
+struct CelExpression<'a> {
     text: String,
     precedence: Precedence,
     kind: CelKind<'a>,
@@ -124,9 +124,9 @@ const PRODUCT: Precedence = 5;
 const UNARY: Precedence = 6;
 const PRIMARY: Precedence = 7;
 
-impl<'a> Part<'a> {
-    fn primary(text: String, kind: CelKind<'a>) -> Part<'a> {
-        Part { text, precedence: PRIMARY, kind, null: Null::Never, can_fail: false }
+impl<'a> CelExpression<'a> {
+    fn primary(text: String, kind: CelKind<'a>) -> CelExpression<'a> {
+        CelExpression { text, precedence: PRIMARY, kind, null: Null::Never, can_fail: false }
     }
 
     /// The text, in parentheses if it binds less tightly.
@@ -140,17 +140,17 @@ impl<'a> Part<'a> {
     }
 
     /// The same number as a double.
-    fn into_double(self) -> Option<Part<'a>> {
+    fn into_double(self) -> Option<CelExpression<'a>> {
         match self.kind {
             CelKind::Double => Some(self),
             CelKind::Int if self.null == Null::Never => {
                 let digits = self.text.strip_prefix('-').unwrap_or(&self.text);
                 let is_literal = digits.bytes().all(|byte| byte.is_ascii_digit());
                 Some(if is_literal {
-                    Part { text: format!("{}.0", self.text), kind: CelKind::Double, ..self }
+                    CelExpression { text: format!("{}.0", self.text), kind: CelKind::Double, ..self }
                 } else {
                     let text = format!("double({})", self.text);
-                    Part { can_fail: self.can_fail, ..Part::primary(text, CelKind::Double) }
+                    CelExpression { can_fail: self.can_fail, ..CelExpression::primary(text, CelKind::Double) }
                 })
             }
             _ => None,
@@ -159,18 +159,20 @@ impl<'a> Part<'a> {
 }
 
 impl<'a> Translator<'a> {
-    fn expr(&self, id: ExprId, fails: Fails) -> Option<Part<'a>> {
+    fn expr(&self, id: ExprId, fails: Fails) -> Option<CelExpression<'a>> {
         crate::deep(|| self.translated(id, fails))
     }
 
-    fn translated(&self, id: ExprId, fails: Fails) -> Option<Part<'a>> {
-        let literal = |text: String, kind| Some(Part::primary(text, kind));
+    fn translated(&self, id: ExprId, fails: Fails) -> Option<CelExpression<'a>> {
+        let literal = |text: String, kind| Some(CelExpression::primary(text, kind));
         match &self.ast[self.ast.unparen(id)].kind {
             ExprKind::Ident(name) if name == self.parameter => literal("self".into(), self.root),
             ExprKind::Ident(name) => match &*name.to_str() {
                 "True" => literal("true".into(), CelKind::Bool),
                 "False" => literal("false".into(), CelKind::Bool),
-                "None" => Some(Part { null: Null::Value, ..Part::primary("null".into(), CelKind::Null) }),
+                "None" => {
+                    Some(CelExpression { null: Null::Value, ..CelExpression::primary("null".into(), CelKind::Null) })
+                }
                 _ => None,
             },
             ExprKind::Int(value) => literal(value.to_string(), CelKind::Int),
@@ -183,7 +185,7 @@ impl<'a> Translator<'a> {
             },
             ExprKind::Not(operand) => {
                 let part = self.condition(*operand, Fails::Apart)?;
-                Some(Part { text: format!("!{}", part.at_least(UNARY)), precedence: UNARY, ..part })
+                Some(CelExpression { text: format!("!{}", part.at_least(UNARY)), precedence: UNARY, ..part })
             }
             ExprKind::Unary(UnaryOp::Minus, operand) => {
                 let part = self.expr(*operand, fails)?;
@@ -191,7 +193,7 @@ impl<'a> Translator<'a> {
                 let can_fail = part.fails_when_used();
                 is_number.then(|| {
                     let text = format!("-{}", part.at_least(PRIMARY));
-                    Part { text, precedence: UNARY, kind: part.kind, null: Null::Never, can_fail }
+                    CelExpression { text, precedence: UNARY, kind: part.kind, null: Null::Never, can_fail }
                 })
             }
             ExprKind::And(left, right) => self.both(*left, *right, fails),
@@ -210,13 +212,13 @@ impl<'a> Translator<'a> {
     }
 
     /// An expression that is a boolean, not another value that counts as one.
-    fn condition(&self, id: ExprId, fails: Fails) -> Option<Part<'a>> {
+    fn condition(&self, id: ExprId, fails: Fails) -> Option<CelExpression<'a>> {
         self.expr(id, fails).filter(|part| part.kind == CelKind::Bool && part.null == Null::Never)
     }
 
     /// `and`. CEL can swallow an error on the left, which matters if it must be distinguished from
     /// false.
-    fn both(&self, left: ExprId, right: ExprId, fails: Fails) -> Option<Part<'a>> {
+    fn both(&self, left: ExprId, right: ExprId, fails: Fails) -> Option<CelExpression<'a>> {
         let (left, right) = (self.condition(left, fails)?, self.condition(right, fails)?);
         if left.can_fail && fails == Fails::Apart {
             return Some(choice(&left, &right.at_least(CHOICE + 1), "false"));
@@ -225,7 +227,7 @@ impl<'a> Translator<'a> {
     }
 
     /// `or`. CEL would swallow an error on the left if the right is true.
-    fn either(&self, left: ExprId, right: ExprId, fails: Fails) -> Option<Part<'a>> {
+    fn either(&self, left: ExprId, right: ExprId, fails: Fails) -> Option<CelExpression<'a>> {
         // Beside another operand, an error is no longer the same as false.
         let (left, right) = (self.condition(left, Fails::Apart)?, self.condition(right, fails)?);
         if left.can_fail {
@@ -235,7 +237,7 @@ impl<'a> Translator<'a> {
     }
 
     /// The item of a map.
-    fn field(&self, operand: ExprId, name: &Str) -> Option<Part<'a>> {
+    fn field(&self, operand: ExprId, name: &Str) -> Option<CelExpression<'a>> {
         let of = self.expr(operand, Fails::Apart)?;
         let can_fail = of.fails_when_used();
         let base = of.at_least(PRIMARY);
@@ -252,7 +254,7 @@ impl<'a> Translator<'a> {
                 }
                 let text = format!("{base}.{}", cel::escaped(key)?);
                 let null = if is_null { Null::Absent } else { Null::Never };
-                Some(Part { null, can_fail: can_fail || is_optional, ..Part::primary(text, kind) })
+                Some(CelExpression { null, can_fail: can_fail || is_optional, ..CelExpression::primary(text, kind) })
             }
             CelKind::Map(ty) => {
                 let [pattern] = &ty.patterns[..] else { return None };
@@ -262,14 +264,14 @@ impl<'a> Translator<'a> {
                     false => format!("{base}[{}]", quoted(name)?),
                 };
                 let null = if is_null || pattern.slot.nullable { Null::Value } else { Null::Never };
-                Some(Part { null, can_fail: true, ..Part::primary(text, kind) })
+                Some(CelExpression { null, can_fail: true, ..CelExpression::primary(text, kind) })
             }
             _ => None,
         }
     }
 
     /// `==` and `!=` of scalars, and of anything with null.
-    fn equal(&self, op: CompareOp, left: ExprId, right: ExprId) -> Option<Part<'a>> {
+    fn equal(&self, op: CompareOp, left: ExprId, right: ExprId) -> Option<CelExpression<'a>> {
         let sign = if self.is_zero(left) || self.is_zero(right) { Sign::Ignored } else { Sign::Matters };
         let (left, right) = (self.operand(left, sign)?, self.operand(right, sign)?);
         match (left.kind, right.kind) {
@@ -296,7 +298,7 @@ impl<'a> Translator<'a> {
         matches!(self.ast[self.ast.unparen(id)].kind, ExprKind::Int(0))
     }
 
-    fn operand(&self, id: ExprId, sign: Sign) -> Option<Part<'a>> {
+    fn operand(&self, id: ExprId, sign: Sign) -> Option<CelExpression<'a>> {
         match &self.ast[self.ast.unparen(id)].kind {
             ExprKind::Binary(BinaryOp::Mod, left, right) => self.remainder(*left, *right, sign),
             _ => self.expr(id, Fails::Apart),
@@ -304,7 +306,7 @@ impl<'a> Translator<'a> {
     }
 
     /// `%` of integers.
-    fn remainder(&self, left: ExprId, right: ExprId, sign: Sign) -> Option<Part<'a>> {
+    fn remainder(&self, left: ExprId, right: ExprId, sign: Sign) -> Option<CelExpression<'a>> {
         let (of, by) = (self.expr(left, Fails::Apart)?, self.expr(right, Fails::Apart)?);
         if of.kind != CelKind::Int || by.kind != CelKind::Int {
             return None;
@@ -319,11 +321,11 @@ impl<'a> Translator<'a> {
         };
         let may_be_zero = !is_number(&by.text) || by.text == "0";
         let can_fail = of.fails_when_used() || by.fails_when_used() || may_be_zero;
-        Some(Part { text, precedence: PRODUCT, kind: CelKind::Int, null: Null::Never, can_fail })
+        Some(CelExpression { text, precedence: PRODUCT, kind: CelKind::Int, null: Null::Never, can_fail })
     }
 
     /// `<` and similar operators, of numbers or of texts.
-    fn ordered(&self, op: CompareOp, left: ExprId, right: ExprId) -> Option<Part<'a>> {
+    fn ordered(&self, op: CompareOp, left: ExprId, right: ExprId) -> Option<CelExpression<'a>> {
         let (left, right) = alike(self.expr(left, Fails::Apart)?, self.expr(right, Fails::Apart)?)?;
         let has_order = |kind| matches!(kind, CelKind::Int | CelKind::Double | CelKind::Text | CelKind::IntOrText);
         // Null can be ordered only with itself.
@@ -331,12 +333,17 @@ impl<'a> Translator<'a> {
         if !has_order(left.kind) || !has_order(right.kind) || both_null {
             return None;
         }
-        let is_open = |part: &Part<'_>| part.kind == CelKind::IntOrText;
+        let is_open = |part: &CelExpression<'_>| part.kind == CelKind::IntOrText;
         let can_fail = left.fails_when_used() || right.fails_when_used() || is_open(&left) || is_open(&right);
-        Some(Part { can_fail, kind: CelKind::Bool, null: Null::Never, ..joined(&left, op.symbol(), &right, RELATION) })
+        Some(CelExpression {
+            can_fail,
+            kind: CelKind::Bool,
+            null: Null::Never,
+            ..joined(&left, op.symbol(), &right, RELATION)
+        })
     }
 
-    fn arithmetic(&self, left: ExprId, op: &str, right: ExprId, precedence: Precedence) -> Option<Part<'a>> {
+    fn arithmetic(&self, left: ExprId, op: &str, right: ExprId, precedence: Precedence) -> Option<CelExpression<'a>> {
         let (left, right) = alike(self.expr(left, Fails::Apart)?, self.expr(right, Fails::Apart)?)?;
         let fits = match left.kind {
             CelKind::Int | CelKind::Double => true,
@@ -345,14 +352,19 @@ impl<'a> Translator<'a> {
         };
         let can_fail = left.fails_when_used() || right.fails_when_used();
         let fits = fits && left.kind == right.kind;
-        fits.then(|| Part { can_fail, kind: left.kind, null: Null::Never, ..joined(&left, op, &right, precedence) })
+        fits.then(|| CelExpression {
+            can_fail,
+            kind: left.kind,
+            null: Null::Never,
+            ..joined(&left, op, &right, precedence)
+        })
     }
 
-    fn in_list(&self, left: ExprId, right: ExprId, membership: Membership) -> Option<Part<'a>> {
+    fn in_list(&self, left: ExprId, right: ExprId, membership: Membership) -> Option<CelExpression<'a>> {
         let ExprKind::List(items) = &self.ast[self.ast.unparen(right)].kind else { return None };
         let mut left = self.expr(left, Fails::Apart)?;
         let mut can_fail = left.can_fail;
-        let mut parts: Vec<Part<'a>> = Vec::with_capacity(items.len());
+        let mut parts: Vec<CelExpression<'a>> = Vec::with_capacity(items.len());
         for item in items {
             let (same, item) = alike(left, self.expr(*item, Fails::Apart)?)?;
             // Lists in CEL contain values of one type.
@@ -371,7 +383,8 @@ impl<'a> Translator<'a> {
         }
         let texts: Vec<&str> = parts.iter().map(|part| &*part.text).collect();
         let text = format!("{} in [{}]", left.at_least(SUM), texts.join(", "));
-        let part = |text, precedence| Part { text, precedence, kind: CelKind::Bool, null: Null::Never, can_fail };
+        let part =
+            |text, precedence| CelExpression { text, precedence, kind: CelKind::Bool, null: Null::Never, can_fail };
         let found = match membership {
             Membership::In => part(text, RELATION),
             Membership::NotIn => part(format!("!({text})"), UNARY),
@@ -382,7 +395,7 @@ impl<'a> Translator<'a> {
         })
     }
 
-    fn call(&self, callee: ExprId, args: &[Arg]) -> Option<Part<'a>> {
+    fn call(&self, callee: ExprId, args: &[Arg]) -> Option<CelExpression<'a>> {
         let [Arg::Positional(arg)] = args else { return None };
         let arg = self.expr(*arg, Fails::Apart)?;
         match &self.ast[self.ast.unparen(callee)].kind {
@@ -390,7 +403,10 @@ impl<'a> Translator<'a> {
             ExprKind::Ident(name) if *name == "len" => {
                 let has_size = matches!(arg.kind, CelKind::Text | CelKind::List | CelKind::Map(_));
                 let can_fail = arg.fails_when_used();
-                has_size.then(|| Part { can_fail, ..Part::primary(format!("size({})", arg.text), CelKind::Int) })
+                has_size.then(|| CelExpression {
+                    can_fail,
+                    ..CelExpression::primary(format!("size({})", arg.text), CelKind::Int)
+                })
             }
             ExprKind::Dot(operand, name) => {
                 let method = match &*name.to_str() {
@@ -402,7 +418,7 @@ impl<'a> Translator<'a> {
                 let fits = of.kind == CelKind::Text && arg.kind == CelKind::Text;
                 let can_fail = of.fails_when_used() || arg.fails_when_used();
                 let text = format!("{}.{method}({})", of.at_least(PRIMARY), arg.text);
-                fits.then(|| Part { can_fail, ..Part::primary(text, CelKind::Bool) })
+                fits.then(|| CelExpression { can_fail, ..CelExpression::primary(text, CelKind::Bool) })
             }
             _ => None,
         }
@@ -410,7 +426,7 @@ impl<'a> Translator<'a> {
 }
 
 /// Two operands; both must be of the same kind, or numbers.
-fn alike<'a>(left: Part<'a>, right: Part<'a>) -> Option<(Part<'a>, Part<'a>)> {
+fn alike<'a>(left: CelExpression<'a>, right: CelExpression<'a>) -> Option<(CelExpression<'a>, CelExpression<'a>)> {
     match (left.kind, right.kind) {
         (CelKind::Int, CelKind::Double) => Some((left.into_double()?, right)),
         (CelKind::Double, CelKind::Int) => Some((left, right.into_double()?)),
@@ -422,37 +438,42 @@ fn alike<'a>(left: Part<'a>, right: Part<'a>) -> Option<(Part<'a>, Part<'a>)> {
 }
 
 /// Two operands with a left-associative operator between them; relations do not associate at all.
-fn joined<'a>(left: &Part<'a>, op: &str, right: &Part<'a>, precedence: Precedence) -> Part<'a> {
+fn joined<'a>(
+    left: &CelExpression<'a>,
+    op: &str,
+    right: &CelExpression<'a>,
+    precedence: Precedence,
+) -> CelExpression<'a> {
     let left_precedence = if precedence == RELATION { precedence + 1 } else { precedence };
     let text = format!("{} {op} {}", left.at_least(left_precedence), right.at_least(precedence + 1));
     let can_fail = left.can_fail || right.can_fail;
-    Part { text, precedence, kind: CelKind::Bool, null: Null::Never, can_fail }
+    CelExpression { text, precedence, kind: CelKind::Bool, null: Null::Never, can_fail }
 }
 
 /// `condition ? then : otherwise`
-fn choice<'a>(condition: &Part<'a>, then: &str, otherwise: &str) -> Part<'a> {
+fn choice<'a>(condition: &CelExpression<'a>, then: &str, otherwise: &str) -> CelExpression<'a> {
     let text = format!("{} ? {then} : {otherwise}", condition.at_least(OR));
-    Part { text, precedence: CHOICE, kind: CelKind::Bool, null: Null::Never, can_fail: true }
+    CelExpression { text, precedence: CHOICE, kind: CelKind::Bool, null: Null::Never, can_fail: true }
 }
 
 /// An expression about a field that may be null: it is `where_absent` if the field is absent.
-fn guarded<'a>(field: &Part<'a>, where_absent: bool, part: Part<'a>) -> Part<'a> {
+fn guarded<'a>(field: &CelExpression<'a>, where_absent: bool, part: CelExpression<'a>) -> CelExpression<'a> {
     let (text, precedence) = match where_absent {
         true => (format!("!has({}) || {}", field.text, part.at_least(AND)), OR),
         false => (format!("has({}) && {}", field.text, part.at_least(RELATION)), AND),
     };
-    Part { text, precedence, ..part }
+    CelExpression { text, precedence, ..part }
 }
 
 /// `x == None`. Kubernetes compares only objects with null; `dyn` avoids the type check.
-fn compared_with_null<'a>(op: CompareOp, part: &Part<'a>) -> Option<Part<'a>> {
+fn compared_with_null<'a>(op: CompareOp, part: &CelExpression<'a>) -> Option<CelExpression<'a>> {
     let operand = match part.kind {
         CelKind::Object(_) | CelKind::IntOrText => part.at_least(SUM),
         _ => format!("dyn({})", part.text),
     };
     let text = format!("{operand} {} null", op.symbol());
     let can_fail = part.can_fail;
-    let compared = Part { text, precedence: RELATION, kind: CelKind::Bool, null: Null::Never, can_fail };
+    let compared = CelExpression { text, precedence: RELATION, kind: CelKind::Bool, null: Null::Never, can_fail };
     match part.null {
         Null::Never => None,
         Null::Value => Some(compared),

@@ -1,4 +1,8 @@
 //! Rules in exported schemas: as keywords if possible, as CEL in CRDs, otherwise as text.
+//!
+//! A rule that the target cannot express becomes part of the description. In CRDs, so do rules that
+//! could cost the API server too much, because it refuses the whole definition then. `write`
+//! begins, `rule` decides.
 
 use super::cel;
 use super::keywords::{Keywords, array, map};

@@ -1,7 +1,7 @@
 //! `-o openapi-v3`, `-o json-schema`, `-o crd`: dialects of one language.
 //!
 //! One walk over the type tree writes the keywords of each slot. The dialects differ in how they
-//! express null, defaults, undeclared keys and rules; a `Dialect` makes these decisions. Rules
+//! express null, defaults, undeclared keys and rules; an `ExportDialect` makes these decisions. Rules
 //! themselves are in `rules`.
 
 use std::rc::Rc;
@@ -33,7 +33,7 @@ pub(crate) fn openapi(schema: &Schema, compat: Compat) -> Document {
         Compat::Ytt { .. } => ShownRules::Nothing,
     };
     let place = SchemaContext { shown, ..SchemaContext::ROOT };
-    let root = Dialect::new(ExportTarget::OpenApi).slot(&schema.root, place);
+    let root = ExportDialect::new(ExportTarget::OpenApi).slot(&schema.root, place);
     let schemas = map([(Scalar::from("dataValues"), root)]);
     let value = map([
         text("openapi", "3.0.0"),
@@ -47,7 +47,7 @@ pub(crate) fn openapi(schema: &Schema, compat: Compat) -> Document {
 /// The JSON Schema (draft 2020-12) of a schema.
 pub(crate) fn json_schema(schema: &Schema) -> Document {
     let unfit = Unfit::in_schema(schema);
-    let dialect = Dialect { target: ExportTarget::JsonSchema, unfit: Some(&unfit) };
+    let dialect = ExportDialect { target: ExportTarget::JsonSchema, unfit: Some(&unfit) };
     let mut keywords = dialect.keywords(&schema.root, SchemaContext::ROOT);
     keywords.text("$schema", "https://json-schema.org/draft/2020-12/schema");
     Document::new(keywords.into_node(), Pos::UNKNOWN)
@@ -57,7 +57,7 @@ pub(crate) fn json_schema(schema: &Schema) -> Document {
 pub(crate) fn crd(schema: &Schema) -> Document {
     let unfit = Unfit::in_schema(schema);
     let mut root =
-        Dialect { target: ExportTarget::Crd, unfit: Some(&unfit) }.keywords(&schema.root, SchemaContext::ROOT);
+        ExportDialect { target: ExportTarget::Crd, unfit: Some(&unfit) }.keywords(&schema.root, SchemaContext::ROOT);
     // Custom resources are maps, never null.
     root.remove("nullable");
     if root.get("type").is_none() {
@@ -77,12 +77,12 @@ fn without_nulls(node: &Node) -> Node {
 
 /// The JSON Schema of a single slot.
 pub(super) fn json_schema_of_slot(slot: &Slot) -> Node {
-    Dialect::new(ExportTarget::JsonSchema).slot(slot, SchemaContext::ROOT)
+    ExportDialect::new(ExportTarget::JsonSchema).slot(slot, SchemaContext::ROOT)
 }
 
 /// The dialect that is written.
 #[derive(Clone, Copy)]
-struct Dialect<'a> {
+struct ExportDialect<'a> {
     target: ExportTarget,
     /// The slots with invalid defaults.
     unfit: Option<&'a Unfit>,
@@ -138,9 +138,9 @@ impl SchemaContext {
     }
 }
 
-impl Dialect<'_> {
+impl ExportDialect<'_> {
     fn new(target: ExportTarget) -> Self {
-        Dialect { target, unfit: None }
+        ExportDialect { target, unfit: None }
     }
 
     /// Whether the default of a slot violates its exported rules.
@@ -728,7 +728,7 @@ fn have_one_type(map: &MapType) -> bool {
     match &map.patterns[..] {
         [first, rest @ ..] if map.items.is_empty() => {
             let schema = |item: &MapItemType| {
-                Dialect::new(ExportTarget::Crd).slot(&item.slot, SchemaContext::ROOT.without_default())
+                ExportDialect::new(ExportTarget::Crd).slot(&item.slot, SchemaContext::ROOT.without_default())
             };
             rest.is_empty() || rest.iter().all(|item| schema(item).same(&schema(first)))
         }

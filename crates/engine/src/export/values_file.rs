@@ -21,7 +21,7 @@ use crate::validate::Detail;
 /// The file for a schema.
 pub(crate) fn values_file(schema: &Schema) -> String {
     let root = &schema.root;
-    let mut file = File { lines: Vec::new(), depth: 0, is_active: true, is_secret: root.secret };
+    let mut file = OptionsFile { lines: Vec::new(), depth: 0, is_active: true, is_secret: root.secret };
     file.remarks(root);
     match &root.ty {
         Type::Map(map) => file.items(map, &root.default, 0, true),
@@ -39,7 +39,7 @@ struct ValuesLine {
     text: String,
 }
 
-struct File {
+struct OptionsFile {
     lines: Vec<ValuesLine>,
     /// The indentation of remarks.
     depth: usize,
@@ -48,7 +48,7 @@ struct File {
     is_secret: bool,
 }
 
-impl File {
+impl OptionsFile {
     /// All items of a map, and further items of its default.
     fn items(&mut self, map: &MapType, default: &Node, depth: usize, is_active: bool) {
         let given = |key: &Scalar| default.as_map().and_then(|default| default.get(key)).map(|item| &item.value);

@@ -12,7 +12,7 @@ use super::RuleFact;
 use crate::node::{Node, Scalar};
 use crate::schema::{ScalarType, Type};
 use crate::validate::rules::{Bound, Limit, NamedRule, Quantity};
-use crate::validate::{Check, Rule, Rules};
+use crate::validate::{Rule, RuleCheck, Rules};
 
 /// A fact about a rule that does not depend on the value.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,14 +98,14 @@ impl Rules {
 impl Rule {
     fn named(&self) -> Option<&Rc<dyn NamedRule>> {
         match &self.check {
-            Check::Named(named) => Some(named),
-            Check::Custom(_) => None,
+            RuleCheck::Named(named) => Some(named),
+            RuleCheck::Custom(_) => None,
         }
     }
 
     /// The verdict of a lambda that returns a constant.
     fn constant(&self) -> Option<StaticVerdict> {
-        let Check::Custom(custom) = &self.check else { return None };
+        let RuleCheck::Custom(custom) = &self.check else { return None };
         let Value::Function(function) = custom.function() else { return None };
         let (ast, body) = function.lambda()?;
         match &ast[ast.unparen(body)].kind {

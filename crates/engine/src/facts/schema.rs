@@ -1,4 +1,8 @@
-//! A schema as plain data.
+//! A schema as plain data, for tools that follow code along its types.
+//!
+//! Types and rules of the engine stay private; this copy contains what `check` needs: names,
+//! shapes, constants, and the rules that are decided without a value. `schema_facts` compiles the
+//! schema of one library without rendering.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,7 +19,7 @@ use crate::node::{Node, key_text};
 use crate::render::library_below;
 use crate::run::Run;
 use crate::schema::{MapItemType, Presence, Schema, Slot, Type};
-use crate::values::check::{Mistyped, Mode, Whose};
+use crate::values::check::{Mistyped, ShapeChecks, Whose};
 
 /// The schema of a library.
 #[derive(Debug)]
@@ -194,7 +198,7 @@ fn broken_defaults(
 ) -> Result<Vec<Diagnostic>, Failure> {
     let mut doc = schema.defaults();
     schema.keep_secrets(run, &doc.value);
-    let misshapen = crate::values::check::resolve_shapes(eval, run, &mut doc, schema, Mode::Rules)?;
+    let misshapen = crate::values::check::resolve_shapes(eval, run, &mut doc, schema, ShapeChecks::Rules)?;
     let blocks =
         crate::values::check::check(eval, run, &doc, Some(schema), &misshapen, &Mistyped::default(), Whose::Root)?;
     if blocks.is_empty() {

@@ -43,16 +43,16 @@ pub(super) struct Maker<'a> {
 
 /// Bounds on numbers or lengths.
 #[derive(Clone, Copy, Default)]
-struct Bounds {
+struct NumberBounds {
     low: Option<f64>,
     high: Option<f64>,
     low_exclusive: bool,
     high_exclusive: bool,
 }
 
-impl Bounds {
-    fn of(rules: Option<&Rules>, quantity: Quantity) -> Bounds {
-        let mut bounds = Bounds::default();
+impl NumberBounds {
+    fn of(rules: Option<&Rules>, quantity: Quantity) -> NumberBounds {
+        let mut bounds = NumberBounds::default();
         for limit in rules.map(Rules::limits).unwrap_or_default() {
             match limit {
                 Limit::AtLeast(of, bound) if of == quantity && bounds.low.is_none_or(|low| bound.number >= low) => {
@@ -198,7 +198,7 @@ impl Maker<'_> {
             Type::Scalar(ScalarType::Bool) => Some(Node::Scalar(Scalar::Bool(self.random.once_in(2)))),
             Type::Scalar(ScalarType::Null) => Some(Node::NULL),
             Type::Scalar(ScalarType::Int) => {
-                let bounds = Bounds::of(rules, Quantity::Value);
+                let bounds = NumberBounds::of(rules, Quantity::Value);
                 let low = bounds.low_int().unwrap_or(bounds.high_int().unwrap_or(LARGE).saturating_sub(LARGE));
                 let high = bounds.high_int().unwrap_or(low.saturating_add(LARGE));
                 let number = self.random.between(low, high);
@@ -209,7 +209,7 @@ impl Maker<'_> {
                 Some(Node::Scalar(Scalar::Int(steps.map_or(number, |step| number - number.rem_euclid(step)))))
             }
             Type::Scalar(ScalarType::Float) => {
-                let bounds = Bounds::of(rules, Quantity::Value);
+                let bounds = NumberBounds::of(rules, Quantity::Value);
                 let low = bounds.low.unwrap_or(bounds.high.unwrap_or(100.0) - 100.0);
                 let high = bounds.high.unwrap_or(low + 100.0);
                 // Round numbers are easier to read, and more often multiples of something.
@@ -219,7 +219,7 @@ impl Maker<'_> {
                 Some(Node::Scalar(Scalar::Float(if rounded >= low && rounded <= high { rounded } else { number })))
             }
             Type::Scalar(ScalarType::String) => {
-                let bounds = Bounds::of(rules, Quantity::Length);
+                let bounds = NumberBounds::of(rules, Quantity::Length);
                 let low = bounds.low_int().unwrap_or(0).clamp(0, LONG_TEXT as i64);
                 let high = bounds.high_int().unwrap_or(low + 12).clamp(low, low + 40);
                 let length = self.random.between(low, high) as usize;
@@ -231,7 +231,7 @@ impl Maker<'_> {
                 crate::deep(|| space.random_document(self))
             }
             Type::Array(array) => {
-                let bounds = Bounds::of(rules, Quantity::Length);
+                let bounds = NumberBounds::of(rules, Quantity::Length);
                 let low = bounds.low_int().unwrap_or(0).clamp(0, MOST_ITEMS);
                 let high = bounds.high_int().unwrap_or(low + 3).clamp(low, low + 5);
                 let count = self.random.between(low, high);
@@ -263,7 +263,7 @@ impl Maker<'_> {
     }
 
     fn ints(&mut self, slot: &Slot, rules: Option<&Rules>) -> Vec<Node> {
-        let bounds = Bounds::of(rules, Quantity::Value);
+        let bounds = NumberBounds::of(rules, Quantity::Value);
         let (low, high) = (bounds.low_int(), bounds.high_int());
         let mut numbers: Vec<i64> = Vec::new();
         numbers.extend(low);
@@ -309,7 +309,7 @@ impl Maker<'_> {
     }
 
     fn floats(&mut self, slot: &Slot, rules: Option<&Rules>) -> Vec<Node> {
-        let bounds = Bounds::of(rules, Quantity::Value);
+        let bounds = NumberBounds::of(rules, Quantity::Value);
         let step = match (bounds.low, bounds.high) {
             (Some(low), Some(high)) if high > low => ((high - low) / 10.0).min(0.5),
             _ => 0.5,
@@ -339,7 +339,7 @@ impl Maker<'_> {
     }
 
     fn texts(&mut self, slot: &Slot, rules: Option<&Rules>) -> Vec<Node> {
-        let bounds = Bounds::of(rules, Quantity::Length);
+        let bounds = NumberBounds::of(rules, Quantity::Length);
         let low = bounds.low_int().unwrap_or(0).clamp(0, 100_000) as usize;
         let high = bounds.high_int().filter(|high| *high <= 5_000).map(|high| high.max(0) as usize);
         let mut lengths = vec![low, high.unwrap_or(low.max(1))];
@@ -381,7 +381,7 @@ impl Maker<'_> {
     }
 
     fn arrays(&mut self, ty: &ArrayType, rules: Option<&Rules>, path: &Path, most: usize) -> Vec<Node> {
-        let bounds = Bounds::of(rules, Quantity::Length);
+        let bounds = NumberBounds::of(rules, Quantity::Length);
         let low = bounds.low_int().unwrap_or(0).clamp(0, MOST_ITEMS) as usize;
         let high = bounds.high_int().map(|high| high.clamp(0, MOST_ITEMS) as usize);
         let wants = rules.map(Rules::wants).unwrap_or_default();

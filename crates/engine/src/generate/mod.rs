@@ -132,7 +132,7 @@ pub(crate) fn example(pattern: &[u8]) -> Option<String> {
     regexp.is_match_in(&text).then_some(text)
 }
 
-/// Values to try for one place, at most so many: what [`generate`] would try, and null and free keys where they are allowed.
+/// At most `most` values to try for one place: what [`generate`] would try, and null and free keys where they are allowed.
 pub(crate) fn variations(eval: &mut Eval, run: &Run, slot: &Slot, path: &Path, most: usize) -> Vec<Node> {
     let mut maker = Maker { eval, run, random: Random::new(0), rejected: 0, warnings: Vec::new() };
     maker.values(slot, path, most)

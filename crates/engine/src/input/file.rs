@@ -1,4 +1,8 @@
 //! One input file, with its kind and role as its name and marks determine them.
+//!
+//! A mark (`--file-mark`) takes precedence over the extension. The questions are separate, because
+//! the answers are independent: a file can be for output without being a template, and only for
+//! `load()` although it is YAML.
 
 use ytterby_diag::{Origin, Source};
 use ytterby_text::Str;

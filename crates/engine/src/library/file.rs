@@ -122,7 +122,7 @@ pub(crate) struct File {
     pub order: usize,
     /// The run that the results belong to: another one must get the warnings again.
     run: Cell<u64>,
-    trees: RefCell<[Option<Parsed>; 2]>,
+    trees: RefCell<[Option<ParsedTree>; 2]>,
     templates: RefCell<Vec<(TemplateKey, Rc<Template>, u64)>>,
     /// The run whose limits it raised.
     charged: Cell<u64>,
@@ -137,7 +137,7 @@ pub(crate) struct File {
 /// A tree, names of annotations, and whether a document of the tree carries one of them.
 type Annotated = (Arc<Tree>, Vec<String>, bool);
 
-type Parsed = Result<Arc<Tree>, Failure>;
+type ParsedTree = Result<Arc<Tree>, Failure>;
 
 impl std::fmt::Debug for File {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -190,7 +190,7 @@ impl File {
     }
 
     /// The parsed YAML.
-    pub fn tree(&self, run: &Run, strict: bool) -> Parsed {
+    pub fn tree(&self, run: &Run, strict: bool) -> ParsedTree {
         if self.run.replace(run.number) != run.number {
             self.trees.take();
             // Limits do not depend on whether an earlier run parsed the file.

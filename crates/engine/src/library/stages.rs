@@ -1,4 +1,8 @@
 //! The stages of a library's run: schema, data values, templates, overlays.
+//!
+//! `LibraryRun::schema`, `LibraryRun::prepare` and `LibraryRun::finish` run in this order; between
+//! them, callers of `@ytt:library` add inputs. What is meant for libraries below waits in `Waiting`
+//! until those run, and unused input is an error.
 
 use std::rc::Rc;
 

@@ -1,4 +1,8 @@
 //! A map that keeps the order of its items, and finds keys by hash if it is large.
+//!
+//! Most maps of manifests have a few keys: up to `LINEAR` items a scan is faster than hashing. Keys
+//! cannot be changed through an item, so the index stays correct; `Map::edit` changes anything and
+//! drops the index.
 
 use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};

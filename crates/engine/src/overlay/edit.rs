@@ -26,13 +26,13 @@ pub(super) struct Edits<'r> {
 /// The annotations that a directive selects.
 struct Selection<'r> {
     /// Their names; `None` selects all.
-    names: Option<Vec<Name>>,
+    names: Option<Vec<AnnotationName>>,
     via: Option<&'r Value>,
 }
 
 /// A name of an annotation; aliases are the same name.
 #[derive(PartialEq)]
-enum Name {
+enum AnnotationName {
     Known(Ann),
     Other(Str),
 }
@@ -71,7 +71,7 @@ impl<'r> Selection<'r> {
             }
         }
         let names = annotation.args.iter().map(|arg| match arg {
-            Value::Str(name) => Ok(Name::of(name)),
+            Value::Str(name) => Ok(AnnotationName::of(name)),
             _ => {
                 let text = format!("Expected '@{}' annotation arguments to be strings", ann.name());
                 Err(Failure::new(Id::ANNOTATION_ARGUMENT, text))
@@ -84,7 +84,7 @@ impl<'r> Selection<'r> {
     /// Names of unknown annotations select nothing, so they cause the same warning as on a node.
     fn warn(&self, run: &Run, pos: Pos) {
         for name in self.names.iter().flatten() {
-            if let Name::Other(name) = name
+            if let AnnotationName::Other(name) = name
                 && let Some(name) = name.as_str()
                 && annotation::split_own(name).is_some()
                 && !name.contains(char::is_control)
@@ -96,7 +96,7 @@ impl<'r> Selection<'r> {
 
     fn selects(&self, merge: &mut Merge<'_>, annotation: &Annotation) -> Result<bool, Failure> {
         let named = match &self.names {
-            Some(names) => names.contains(&Name::of(&annotation.name)),
+            Some(names) => names.contains(&AnnotationName::of(&annotation.name)),
             None => !annotation.name.starts_with(b"overlay/"),
         };
         let Some(via) = self.via.filter(|_| named) else { return Ok(named) };
@@ -137,12 +137,12 @@ impl<'r> Selection<'r> {
     }
 }
 
-impl Name {
-    fn of(name: &Str) -> Name {
+impl AnnotationName {
+    fn of(name: &Str) -> AnnotationName {
         let name = name.strip_prefix(b"@").unwrap_or(name);
         match Ann::from_name(name, Level::Ytterby) {
-            Some(ann) => Name::Known(ann),
-            None => Name::Other(Str::from(name)),
+            Some(ann) => AnnotationName::Known(ann),
+            None => AnnotationName::Other(Str::from(name)),
         }
     }
 }

@@ -76,7 +76,7 @@ impl<'r> Expects<'r> {
     }
 
     /// Checks the number of matches.
-    pub fn check(&self, eval: &mut Eval, matches: Matches<'_>) -> Result<(), Unmet> {
+    pub fn check(&self, eval: &mut Eval, matches: MatchingItems<'_>) -> Result<(), Unmet> {
         let only_one = |a, b| {
             Err(Unmet::Error(Error::new(format!("Expected only one of keyword arguments ('{a}', '{b}') specified"))))
         };
@@ -101,12 +101,12 @@ const MAX_PLACES: usize = 1000;
 
 /// The number of matching items, and their positions if needed.
 #[derive(Clone, Copy)]
-pub(super) struct Matches<'a> {
+pub(super) struct MatchingItems<'a> {
     pub count: usize,
     pub places: &'a dyn Fn() -> Vec<Pos>,
 }
 
-impl Matches<'_> {
+impl MatchingItems<'_> {
     fn unmet(self, expected: impl std::fmt::Display) -> Unmet {
         let text = format!("Expected number of matched nodes to be {expected}, but was {}", self.count);
         let mut places = (self.places)();
@@ -123,11 +123,11 @@ impl Matches<'_> {
     }
 }
 
-fn check_count(expected: i64, matches: Matches<'_>) -> Result<(), Unmet> {
+fn check_count(expected: i64, matches: MatchingItems<'_>) -> Result<(), Unmet> {
     if matches.count.to_i64() == Some(expected) { Ok(()) } else { Err(matches.unmet(expected)) }
 }
 
-fn check_value(eval: &mut Eval, value: &Value, argument: &str, matches: Matches<'_>) -> Result<(), Unmet> {
+fn check_value(eval: &mut Eval, value: &Value, argument: &str, matches: MatchingItems<'_>) -> Result<(), Unmet> {
     let error = |text: String| Err(Unmet::Error(Error::new(text)));
     match value {
         Value::Int(expected) => check_count(*expected, matches),

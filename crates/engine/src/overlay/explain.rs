@@ -132,7 +132,7 @@ fn path_text(path: &[Scalar]) -> String {
 }
 
 /// One item of the left side, and its similarity.
-struct Candidate {
+struct SimilarItem {
     pos: Pos,
     text: Text,
     /// The number of wanted parts that are present, then the distance in spelling.
@@ -147,7 +147,7 @@ fn candidates<L: Left>(left: &L, found: &MatchingSlots, key: Option<&str>, wante
         true => found.iter().collect(),
         false => std::iter::successors(left.first(), |&slot| left.after(slot)).collect(),
     };
-    let mut listed: Vec<Candidate> = slots.iter().map(|slot| candidate(left, *slot, key, wanted)).collect();
+    let mut listed: Vec<SimilarItem> = slots.iter().map(|slot| candidate(left, *slot, key, wanted)).collect();
     if !matches {
         listed.sort_by_key(|candidate| std::cmp::Reverse(candidate.closeness));
     }
@@ -166,7 +166,7 @@ fn candidates<L: Left>(left: &L, found: &MatchingSlots, key: Option<&str>, wante
         (false, 0) => text,
         (false, more) => text.then(format!(" and {more} more")),
     };
-    let is_near = |candidate: &Candidate| matches || is_close(candidate, key, wanted);
+    let is_near = |candidate: &SimilarItem| matches || is_close(candidate, key, wanted);
     let labels = listed.iter().filter(|candidate| is_near(candidate)).map(|candidate| {
         let words = match (matches, candidate.text.is_empty()) {
             (true, _) => "matches".into(),
@@ -194,7 +194,7 @@ fn searched<L: Left>(left: &L, first: usize) -> Option<Label> {
     pos.is_known().then(|| Label::new(Role::Candidate, pos, Part::Key).text(text))
 }
 
-fn is_close(candidate: &Candidate, key: Option<&str>, wanted: &[Leaf]) -> bool {
+fn is_close(candidate: &SimilarItem, key: Option<&str>, wanted: &[Leaf]) -> bool {
     let limit = match (key, wanted.first()) {
         (Some(key), _) => spelling::tolerance_of_short(key),
         (None, Some(leaf)) => tolerance(&leaf.scalar),
@@ -203,7 +203,7 @@ fn is_close(candidate: &Candidate, key: Option<&str>, wanted: &[Leaf]) -> bool {
     candidate.closeness.0 > 0 || candidate.closeness.1.0 <= limit
 }
 
-fn candidate<L: Left>(left: &L, slot: usize, key: Option<&str>, wanted: &[Leaf]) -> Candidate {
+fn candidate<L: Left>(left: &L, slot: usize, key: Option<&str>, wanted: &[Leaf]) -> SimilarItem {
     let item = left.get(slot);
     let fits = |leaf: &&Leaf| at_path(item.value(), &leaf.path).is_some_and(|found| is_leaf(found, &leaf.scalar));
     let (text, distance) = match left.place(slot, 0) {
@@ -224,7 +224,7 @@ fn candidate<L: Left>(left: &L, slot: usize, key: Option<&str>, wanted: &[Leaf])
         }
     };
     let fitting = wanted.iter().filter(fits).count();
-    Candidate { pos: item.pos(), text, closeness: (fitting, std::cmp::Reverse(distance.unwrap_or(usize::MAX))) }
+    SimilarItem { pos: item.pos(), text, closeness: (fitting, std::cmp::Reverse(distance.unwrap_or(usize::MAX))) }
 }
 
 /// The spelling distance of the text at a path from the wanted one.

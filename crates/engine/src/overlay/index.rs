@@ -25,14 +25,14 @@ struct IndexedPath {
 #[derive(Default)]
 struct PathIndex {
     slots: FxHashMap<u64, Vec<u32>>,
-    content: Vec<Content>,
+    content: Vec<ItemContent>,
     /// The number of items without anything at the path.
     lacking: usize,
 }
 
 /// The content of an item at the path.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Content {
+enum ItemContent {
     Scalar(u64),
     Collection,
     Nothing,
@@ -82,33 +82,33 @@ impl Index {
     /// Records that an item was removed.
     pub fn remove(&mut self, slot: usize) {
         for table in self.fields.iter_mut().filter_map(|field| field.table.as_mut()) {
-            table.put(slot, Content::Removed);
+            table.put(slot, ItemContent::Removed);
         }
     }
 }
 
 impl PathIndex {
-    fn put(&mut self, slot: usize, content: Content) {
+    fn put(&mut self, slot: usize, content: ItemContent) {
         if slot >= self.content.len() {
-            self.content.resize(slot + 1, Content::Removed);
+            self.content.resize(slot + 1, ItemContent::Removed);
         }
         let before = std::mem::replace(&mut self.content[slot], content);
         if before == content {
             return;
         }
-        self.lacking -= usize::from(before == Content::Nothing);
-        self.lacking += usize::from(content == Content::Nothing);
-        if let Content::Scalar(hash) = content {
+        self.lacking -= usize::from(before == ItemContent::Nothing);
+        self.lacking += usize::from(content == ItemContent::Nothing);
+        if let ItemContent::Scalar(hash) = content {
             self.slots.entry(hash).or_default().push(slot as u32);
         }
     }
 }
 
-fn content(node: &Node, path: &[Scalar]) -> Content {
+fn content(node: &Node, path: &[Scalar]) -> ItemContent {
     match at_path(node, path) {
-        Some(Node::Scalar(scalar)) => Content::Scalar(hash(scalar)),
-        Some(_) => Content::Collection,
-        None => Content::Nothing,
+        Some(Node::Scalar(scalar)) => ItemContent::Scalar(hash(scalar)),
+        Some(_) => ItemContent::Collection,
+        None => ItemContent::Nothing,
     }
 }
 

@@ -89,7 +89,7 @@ impl Items {
 }
 
 /// Documents of some files.
-pub(super) struct Documents {
+pub(super) struct LeftDocuments {
     sequence: Sequence<Document>,
     /// The index of the file of each document, by slot.
     files: Vec<u32>,
@@ -97,9 +97,9 @@ pub(super) struct Documents {
     index: Index,
 }
 
-impl Documents {
+impl LeftDocuments {
     /// The documents of each file.
-    pub fn new(files: impl IntoIterator<Item = Vec<Document>>) -> Documents {
+    pub fn new(files: impl IntoIterator<Item = Vec<Document>>) -> LeftDocuments {
         let (mut items, mut numbers) = (Vec::new(), Vec::new());
         let mut file_count = 0;
         for docs in files {
@@ -107,7 +107,7 @@ impl Documents {
             items.extend(docs);
             file_count += 1;
         }
-        Documents { sequence: Sequence::new(items), files: numbers, file_count, index: Index::default() }
+        LeftDocuments { sequence: Sequence::new(items), files: numbers, file_count, index: Index::default() }
     }
 
     /// The documents and their slots, in the order of files.
@@ -194,7 +194,7 @@ impl Left for Items {
     }
 }
 
-impl Left for Documents {
+impl Left for LeftDocuments {
     type Item = Document;
     const KIND: ItemKind = ItemKind::Document;
 

@@ -13,9 +13,9 @@ use ytterby_text::{Str, budget};
 use super::action::{self, Action, Insertion, Replacement};
 use super::compare;
 use super::edit::{self, Edits};
-use super::expects::{Expects, Matches, Unmet};
+use super::expects::{Expects, MatchingItems, Unmet};
 use super::explain;
-use super::left::{Documents, End, Entries, ItemKind, Items, Left};
+use super::left::{End, Entries, ItemKind, Items, Left, LeftDocuments};
 use super::search::{self, LeftState, MatchRule, MatchingSlots, Pairing};
 use super::sequence::InsertSide;
 use super::values::{Copies, cleaned, mark_values_given, strip};
@@ -53,7 +53,7 @@ impl<'c> Merge<'c> {
     }
 
     /// Applies the documents of an overlay one after the other.
-    pub fn documents(&mut self, left: &mut Documents, right: &[Document]) -> Result<(), Failure> {
+    pub fn documents(&mut self, left: &mut LeftDocuments, right: &[Document]) -> Result<(), Failure> {
         let record = Record::of(self.run).filter(|_| !self.purpose.is_one_to_one());
         if let Some(record) = &record {
             record.begin(left.snapshot());
@@ -276,7 +276,7 @@ impl<'c> Merge<'c> {
         let found = search::find(self.eval, left, self.left_state(), &rule.by, right, &value)?;
         self.note_effect(right, found.count() > 0);
         let places = || found.iter().map(|slot| left.get(slot).pos()).collect();
-        match rule.expects.check(self.eval, Matches { count: found.count(), places: &places }) {
+        match rule.expects.check(self.eval, MatchingItems { count: found.count(), places: &places }) {
             Ok(()) => Ok(Some(found)),
             Err(Unmet::Count(_)) if rule.expects.when.is_some() => Ok(None),
             Err(Unmet::Count(text)) => Err(explain::unmet(self.run, self.purpose, left, right, rule, &found, text)),

@@ -61,7 +61,7 @@ pub(crate) fn merge_document(
     right: &Document,
     purpose: Purpose,
 ) -> Result<Document, Failure> {
-    let mut docs = left::Documents::new([vec![left]]);
+    let mut docs = left::LeftDocuments::new([vec![left]]);
     merge::Merge::new(eval, run, purpose).documents(&mut docs, std::slice::from_ref(right))?;
     match docs.into_files().into_iter().flatten().next() {
         Some(doc) => Ok(doc),
@@ -79,7 +79,7 @@ pub(crate) fn apply(eval: &mut Eval, run: &Run, left: &mut FragmentData, right: 
     match (left, right) {
         (FragmentData::Documents(left), FragmentData::Documents(right)) => {
             let items = std::mem::take(&mut std::rc::Rc::make_mut(left).items);
-            let mut docs = left::Documents::new([items]);
+            let mut docs = left::LeftDocuments::new([items]);
             let result = merge.documents(&mut docs, &right.items);
             std::rc::Rc::make_mut(left).items = docs.into_files().into_iter().flatten().collect();
             result

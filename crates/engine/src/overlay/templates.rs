@@ -4,7 +4,7 @@ use ytterby_diag::Failure;
 use ytterby_starlark::Eval;
 
 use super::Purpose;
-use super::left::Documents;
+use super::left::LeftDocuments;
 use super::merge::Merge;
 use super::values::clean_with;
 use crate::annotation::Ann;
@@ -39,7 +39,7 @@ pub(crate) fn post_process<F>(
     }
     let (files, mut docs): (Vec<F>, Vec<_>) = kept.into_iter().map(|(file, docs)| (file, docs.items)).unzip();
     docs.iter_mut().flatten().for_each(|doc| clean_with(doc, run.reuse.as_deref()));
-    let mut left = Documents::new(docs);
+    let mut left = LeftDocuments::new(docs);
     let result = Merge::new(eval, run, Purpose::Templates).documents(&mut left, &overlays);
     result.map_err(|failure| failure.doing(format!("Overlaying (in following order: {})", names.join(", "))))?;
     let docs = left.into_files().into_iter().map(|items| DocumentSet { items });

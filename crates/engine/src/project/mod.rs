@@ -1,4 +1,9 @@
-//! Projects: files that are parsed and compiled once, and rendered any number of times on any number of threads.
+//! Projects: files that are parsed and compiled once, and rendered any number of times on any
+//! number of threads.
+//!
+//! `Project` is what threads share, `Renderer` what one thread keeps, `Values` and `Output` are
+//! typed inputs and results. A changed file makes a new project, which shares everything else with
+//! the old one.
 
 mod error;
 mod output;
@@ -44,10 +49,10 @@ pub use values::Values;
 /// ```
 #[derive(Clone)]
 pub struct Project {
-    inner: Arc<Inner>,
+    inner: Arc<ProjectData>,
 }
 
-struct Inner {
+struct ProjectData {
     /// In the order given, with marks applied.
     files: Vec<Arc<SharedFile>>,
     sources: Arc<Sources>,
@@ -152,9 +157,9 @@ impl Project {
         // Sources of removed files stay in memory while in use, so now and then it is better to start again.
         if self.inner.sources.len() > 1000 + 8 * files.len() {
             let files = files.iter().map(|file| Arc::new(SharedFile::new(file.input().clone()))).collect();
-            return Project { inner: Arc::new(Inner { files, sources: Arc::new(Sources::new()), options }) };
+            return Project { inner: Arc::new(ProjectData { files, sources: Arc::new(Sources::new()), options }) };
         }
-        Project { inner: Arc::new(Inner { files, sources: self.inner.sources.clone(), options }) }
+        Project { inner: Arc::new(ProjectData { files, sources: self.inner.sources.clone(), options }) }
     }
 
     /// Renders the project with these data values.
@@ -379,6 +384,6 @@ impl ProjectBuilder {
         let files = input::apply_marks(self.files, &self.options.file_marks)
             .map_err(|failure| ProjectError::new(failure, sources.clone()))?;
         let files = files.into_iter().map(|file| Arc::new(SharedFile::new(file))).collect();
-        Ok(Project { inner: Arc::new(Inner { files, sources, options: Arc::new(self.options) }) })
+        Ok(Project { inner: Arc::new(ProjectData { files, sources, options: Arc::new(self.options) }) })
     }
 }

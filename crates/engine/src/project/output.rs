@@ -1,4 +1,8 @@
-//! The result of a render.
+//! The result of a render: text, JSON, files, or trees, made when they are asked for.
+//!
+//! Output can be much larger than what it is made of, because nodes are shared. So each method that
+//! writes has a budget of its own, with the limits of the project, and refuses at the start what is
+//! surely too large.
 
 use std::sync::Arc;
 

@@ -1,4 +1,8 @@
 //! Renders a project on one thread.
+//!
+//! A renderer keeps what cannot be shared between threads: linked programs, and results of files
+//! that do not depend on data values. Each method starts a run of its own, with its own sources,
+//! warnings and limits.
 
 use std::fmt;
 use std::rc::Rc;

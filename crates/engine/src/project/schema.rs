@@ -1,4 +1,8 @@
-//! The schema of a project, as data.
+//! The schema of a project, as data: fields, types, defaults, rules and descriptions.
+//!
+//! These types are public and stable, those of the compiled schema are neither; `SchemaInfo::new`
+//! converts. Fields are a flat list with paths, so that a loop suffices for help texts and
+//! completion.
 
 use std::sync::Arc;
 
@@ -87,7 +91,7 @@ pub enum FieldType {
     Array,
     /// A value of one of these types.
     OneOf(Vec<FieldType>),
-    /// A value of one of so many shapes; their fields follow in the list, below `name (1)` and so on.
+    /// A value of one of several shapes, with their number; their fields follow in the list, below `name (1)` and so on.
     Shapes(usize),
 }
 

@@ -1,4 +1,8 @@
-//! Data values for a render.
+//! Data values for a render: whole documents, single values by path, or flags of the command.
+//!
+//! Methods only collect; `Values::add_to` hands everything to the same code that reads the
+//! command's flags, so precedence and errors are the same. Serialized values travel as JSON, and
+//! the end of this file makes that YAML with the same strings.
 
 use std::fmt;
 

@@ -14,7 +14,7 @@ use ytterby_starlark::ast::{Ast, Def, DefBody, ExprId, ExprKind, Param, Stmt};
 
 /// A function or a loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Block {
+pub(super) struct CodeBlock {
     pub kind: BlockKind,
     /// The start of its first line.
     pub pos: Pos,
@@ -36,7 +36,7 @@ pub(super) struct Blocks {
 }
 
 /// The offset of an operation, and the blocks around it, outermost first.
-type Operation = (u32, Rc<[Block]>);
+type Operation = (u32, Rc<[CodeBlock]>);
 
 impl Blocks {
     /// The blocks in these files.
@@ -45,7 +45,8 @@ impl Blocks {
         for (file, syntax) in files {
             let Some(source) = sources.get(*file) else { continue };
             let text = source.text().clone();
-            let mut reader = Reader { ast: &syntax.ast, file: *file, text: &text, open: Vec::new(), found: Vec::new() };
+            let mut reader =
+                BlockReader { ast: &syntax.ast, file: *file, text: &text, open: Vec::new(), found: Vec::new() };
             reader.statements(&syntax.stmts);
             let mut found = reader.found;
             // Generated operations have offsets after the end of the text.
@@ -57,7 +58,7 @@ impl Blocks {
     }
 
     /// The functions and loops around a place, outermost first.
-    pub fn around(&self, sources: &Sources, pos: Pos) -> &[Block] {
+    pub fn around(&self, sources: &Sources, pos: Pos) -> &[CodeBlock] {
         let pos = sources.source_place(pos);
         let Some(found) = self.files.get(&pos.file).filter(|_| pos.is_known()) else { return &[] };
         let after = found.partition_point(|(offset, _)| *offset <= pos.offset);
@@ -65,15 +66,15 @@ impl Blocks {
     }
 }
 
-struct Reader<'a> {
+struct BlockReader<'a> {
     ast: &'a Ast,
     file: FileId,
     text: &'a [u8],
-    open: Vec<Block>,
+    open: Vec<CodeBlock>,
     found: Vec<Operation>,
 }
 
-impl Reader<'_> {
+impl BlockReader<'_> {
     fn statements(&mut self, stmts: &[Stmt]) {
         crate::deep(|| stmts.iter().for_each(|stmt| self.statement(stmt)));
     }
@@ -120,7 +121,7 @@ impl Reader<'_> {
     }
 
     fn block(&mut self, kind: BlockKind, pos: Pos, text: String, body: &[Stmt]) {
-        self.open.push(Block { kind, pos: self.line_of(pos), text });
+        self.open.push(CodeBlock { kind, pos: self.line_of(pos), text });
         self.statements(body);
         self.open.pop();
     }

@@ -1,8 +1,12 @@
 //! The history of a value, step by step.
+//!
+//! A chain begins with the default of the schema and has a link for each input or overlay that
+//! touches the value, a part of it or a parent. Links refer to nodes; they become text only for
+//! chains that are shown (`Link::written`).
 
 use ytterby_diag::{Path, Pos, Sources, Step};
 
-use super::blocks::{Block, BlockKind, Blocks};
+use super::blocks::{BlockKind, Blocks, CodeBlock};
 use super::nodes::{self, LocatedNode};
 use super::session::Session;
 use super::{ChainLink, ExplainedFrame, ExplainedPlace};
@@ -404,10 +408,10 @@ fn add_replaced(
 }
 
 /// Adds the functions and loops around a place that are not around the one above it.
-fn add_blocks(record: &Recorded<'_>, pos: Pos, above: &[Block], turn: Occurrence, frames: &mut Vec<(Pos, String)>) {
+fn add_blocks(record: &Recorded<'_>, pos: Pos, above: &[CodeBlock], turn: Occurrence, frames: &mut Vec<(Pos, String)>) {
     let own = record.blocks.around(record.sources, pos);
-    let new: Vec<&Block> = own.iter().filter(|block| !above.contains(block)).collect();
-    let loops: Vec<&Block> = new.iter().copied().filter(|block| block.kind == BlockKind::Loop).collect();
+    let new: Vec<&CodeBlock> = own.iter().filter(|block| !above.contains(block)).collect();
+    let loops: Vec<&CodeBlock> = new.iter().copied().filter(|block| block.kind == BlockKind::Loop).collect();
     for block in new.iter().filter(|block| block.kind == BlockKind::Function) {
         frames.push((block.pos, format!("in {}", block.text)));
     }

@@ -17,11 +17,11 @@ const MOST: usize = 1_000;
 
 /// The constants of a project's comparisons.
 #[derive(Default, Debug)]
-pub(super) struct Constants(Vec<Constant>);
+pub(super) struct Constants(Vec<ComparedConstant>);
 
 /// A constant, and the names in what it is compared with.
 #[derive(Debug)]
-struct Constant {
+struct ComparedConstant {
     value: Scalar,
     names: Vec<String>,
 }
@@ -43,13 +43,13 @@ impl Constants {
             Type::Any => true,
             _ => false,
         };
-        let fits = |constant: &&Constant| match &constant.value {
+        let fits = |constant: &&ComparedConstant| match &constant.value {
             Scalar::Str(_) => has(ScalarType::String),
             Scalar::Int(_) => has(ScalarType::Int) || has(ScalarType::Float),
             Scalar::Float(_) => has(ScalarType::Float),
             _ => false,
         };
-        let (own, others): (Vec<&Constant>, Vec<&Constant>) = self
+        let (own, others): (Vec<&ComparedConstant>, Vec<&ComparedConstant>) = self
             .0
             .iter()
             .filter(fits)
@@ -137,7 +137,7 @@ impl Constants {
     fn add(&mut self, value: Scalar, names: &[String]) {
         let is_known = self.0.iter().any(|known| known.value == value && known.names == names);
         if self.0.len() < MOST && !is_known {
-            self.0.push(Constant { value, names: names.to_vec() });
+            self.0.push(ComparedConstant { value, names: names.to_vec() });
         }
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn name_of(library: Option<&str>, path: &Path) -> String {
 }
 
 /// A data value that can be varied.
-pub(super) struct Candidate {
+pub(super) struct VariableValue {
     pub path: Path,
     pub library: Option<Rc<str>>,
     slot: Slot,
@@ -74,7 +74,7 @@ pub(super) struct Candidate {
 }
 
 /// All data values: leaves of the schema; lists, and maps with free keys or shapes, as a whole.
-pub(super) fn candidates(session: &Session, reads: Option<&Reads>) -> Vec<Candidate> {
+pub(super) fn candidates(session: &Session, reads: Option<&Reads>) -> Vec<VariableValue> {
     let inferred;
     let slot = match &session.schema {
         Some(schema) => &schema.root,
@@ -89,8 +89,8 @@ pub(super) fn candidates(session: &Session, reads: Option<&Reads>) -> Vec<Candid
 }
 
 /// Those of the libraries that a render ran; of several runs of one library, those of the first.
-pub(super) fn candidates_of_libraries(calls: &[LibraryCall], reads: Option<&Reads>) -> Vec<Candidate> {
-    let mut found: Vec<Candidate> = Vec::new();
+pub(super) fn candidates_of_libraries(calls: &[LibraryCall], reads: Option<&Reads>) -> Vec<VariableValue> {
+    let mut found: Vec<VariableValue> = Vec::new();
     let mut seen = HashSet::new();
     for call in calls {
         let Some(ran) = call.details.downcast_ref::<RanLibrary>() else { continue };
@@ -108,7 +108,7 @@ pub(super) fn candidates_of_libraries(calls: &[LibraryCall], reads: Option<&Read
         let name: Rc<str> = call.name.as_str().into();
         for candidate in own {
             match seen.insert((name.clone(), candidate.path.clone())) {
-                true => found.push(Candidate { library: Some(name.clone()), ..candidate }),
+                true => found.push(VariableValue { library: Some(name.clone()), ..candidate }),
                 false => {
                     let known = found
                         .iter_mut()
@@ -123,11 +123,18 @@ pub(super) fn candidates_of_libraries(calls: &[LibraryCall], reads: Option<&Read
     found
 }
 
-fn collect(value: &Node, slot: &Slot, path: &Path, is_read: bool, reads: Option<&Reads>, found: &mut Vec<Candidate>) {
-    let add = |found: &mut Vec<Candidate>| {
+fn collect(
+    value: &Node,
+    slot: &Slot,
+    path: &Path,
+    is_read: bool,
+    reads: Option<&Reads>,
+    found: &mut Vec<VariableValue>,
+) {
+    let add = |found: &mut Vec<VariableValue>| {
         if !path.is_document() {
             let (path, slot, current) = (path.clone(), slot.clone(), Some(value.clone()));
-            found.push(Candidate { path, library: None, slot, current, is_read });
+            found.push(VariableValue { path, library: None, slot, current, is_read });
         }
     };
     let (Node::Map(map), Some(ty)) = (value, slot.as_map()) else { return add(found) };
@@ -142,7 +149,13 @@ fn collect(value: &Node, slot: &Slot, path: &Path, is_read: bool, reads: Option<
                 crate::deep(|| collect(&map.items()[at].value, &item.slot, &below, is_read, reads, found));
             }
             None if matches!(item.presence, Presence::Optional(_)) => {
-                found.push(Candidate { path: below, library: None, slot: item.slot.clone(), current: None, is_read });
+                found.push(VariableValue {
+                    path: below,
+                    library: None,
+                    slot: item.slot.clone(),
+                    current: None,
+                    is_read,
+                });
             }
             None => {}
         }
@@ -161,11 +174,11 @@ pub(super) fn run<'c>(
     session: &Session,
     eval: &mut Eval,
     base: &Rendering<'_>,
-    candidates: impl IntoIterator<Item = &'c Candidate>,
+    candidates: impl IntoIterator<Item = &'c VariableValue>,
     renders: usize,
     until: &dyn Fn(&[Changed]) -> bool,
 ) -> Vec<Effect> {
-    let candidates: Vec<&Candidate> = candidates.into_iter().collect();
+    let candidates: Vec<&VariableValue> = candidates.into_iter().collect();
     let constants = &session.code().constants;
     let mut left = renders;
     let most = if candidates.iter().filter(|one| one.is_read).count() > MANY { VARIATIONS_OF_MANY } else { VARIATIONS };
@@ -196,7 +209,7 @@ fn vary(
     session: &Session,
     eval: &mut Eval,
     base: &Rendering<'_>,
-    candidate: &Candidate,
+    candidate: &VariableValue,
     constants: &Constants,
     most: usize,
     until: &dyn Fn(&[Changed]) -> bool,

@@ -33,7 +33,7 @@ use crate::schema::check::CheckContext;
 use crate::schema::{Presence, Slot, Type, redact};
 use crate::validate::{CheckedValue, verdicts};
 use chain::Link;
-use experiment::{Candidate, Rendering};
+use experiment::{Rendering, VariableValue};
 use nodes::ComparedDocument;
 use selector::{PathPattern, Selector};
 use session::Session;
@@ -224,7 +224,7 @@ struct Base {
     histories: Vec<History>,
     libraries: Vec<LibraryCall>,
     replaced: Vec<Replaced>,
-    candidates: Vec<Candidate>,
+    candidates: Vec<VariableValue>,
 }
 
 impl Base {
@@ -478,12 +478,12 @@ impl Explainer {
     fn impact(&mut self, of: Owner, path: &Path) -> Result<Explanation, Failure> {
         let base = self.base()?;
         let mut answer = self.value(of, path);
-        let is_of = |candidate: &Candidate| match (of, &candidate.library) {
+        let is_of = |candidate: &VariableValue| match (of, &candidate.library) {
             (Owner::Root, None) => true,
             (Owner::Library(number), Some(name)) => is_named(name, &self.libraries[number].0),
             _ => false,
         };
-        let own: Vec<&Candidate> =
+        let own: Vec<&VariableValue> =
             base.candidates.iter().filter(|candidate| is_of(candidate) && is_related(&candidate.path, path)).collect();
         let rendering = base.rendering();
         let effects = experiment::run(&self.session, &mut self.eval, &rendering, own, experiment::ALL, &|_| false);
@@ -571,7 +571,7 @@ fn targets(base: &Base, document: &selector::DocumentPattern, path: &PathPattern
         None => nodes::paths(doc, MOST_NODES).into_iter().filter(|one| path.matches(one)).collect(),
     };
     for (number, doc) in base.documents.iter().enumerate() {
-        if !nodes::Name::of(doc).matches(document, number + 1) {
+        if !nodes::DocumentName::of(doc).matches(document, number + 1) {
             continue;
         }
         let label = base.labels[number].clone();
@@ -587,12 +587,12 @@ fn targets(base: &Base, document: &selector::DocumentPattern, path: &PathPattern
     if let Some(history) = base.histories.last().filter(|_| !is_in_output_only) {
         let before = history.steps.iter().map(|(_, docs)| docs);
         for (slot, doc) in std::iter::once(&history.start).chain(before).flatten() {
-            let name = nodes::Name::of(doc);
+            let name = nodes::DocumentName::of(doc);
             if !name.matches(document, 0) {
                 continue;
             }
             // Among documents of the same name, its namespace distinguishes it.
-            let others = base.documents.iter().filter(|other| nodes::Name::of(other) != name).cloned();
+            let others = base.documents.iter().filter(|other| nodes::DocumentName::of(other) != name).cloned();
             let all: Vec<Document> = std::iter::once(doc.clone()).chain(others).collect();
             let label = nodes::labels(&all).swap_remove(0);
             for path in matching(doc) {
@@ -616,7 +616,7 @@ fn is_left(history: &History, slot: usize, path: &Path) -> bool {
 }
 
 fn unknown_node(base: &Base, text: &str, document: &selector::DocumentPattern, path: &PathPattern) -> Failure {
-    let is_named = |(number, doc): &(usize, &Document)| nodes::Name::of(doc).matches(document, number + 1);
+    let is_named = |(number, doc): &(usize, &Document)| nodes::DocumentName::of(doc).matches(document, number + 1);
     let named: Vec<(usize, &Document)> = base.documents.iter().enumerate().filter(is_named).collect();
     let failure = |text: String, help: String| Failure::new(Id::EXPLAIN_UNKNOWN, format!("{text}; {help}"));
     let Some((number, doc)) = named.first() else {

@@ -1,4 +1,8 @@
 //! Documents of the output: names, nodes, and differences between two renders.
+//!
+//! Documents have no identity of their own. They are matched by kind, namespace and name; those
+//! that were renamed, by their position in templates. `labels` makes the shortest names that are
+//! unambiguous.
 
 use std::collections::HashMap;
 
@@ -59,14 +63,14 @@ pub(super) fn paths(doc: &Document, most: usize) -> Vec<Path> {
 
 /// The name of a document.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Name {
+pub(super) struct DocumentName {
     kind: Option<String>,
     namespace: Option<String>,
     name: Option<String>,
 }
 
-impl Name {
-    pub fn of(doc: &Document) -> Name {
+impl DocumentName {
+    pub fn of(doc: &Document) -> DocumentName {
         let text = |path: &[&str]| {
             let mut node = &doc.value;
             for key in path {
@@ -77,7 +81,11 @@ impl Name {
                 _ => None,
             }
         };
-        Name { kind: text(&["kind"]), namespace: text(&["metadata", "namespace"]), name: text(&["metadata", "name"]) }
+        DocumentName {
+            kind: text(&["kind"]),
+            namespace: text(&["metadata", "namespace"]),
+            name: text(&["metadata", "name"]),
+        }
     }
 
     pub fn matches(&self, pattern: &DocumentPattern, number: usize) -> bool {
@@ -102,18 +110,18 @@ impl Name {
 
 /// The names of all documents for display: short if unambiguous.
 pub(super) fn labels(docs: &[Document]) -> Vec<String> {
-    let names: Vec<Name> = docs.iter().map(Name::of).collect();
+    let names: Vec<DocumentName> = docs.iter().map(DocumentName::of).collect();
     let mut short: HashMap<(&Option<String>, &Option<String>), usize> = HashMap::new();
-    let mut long: HashMap<&Name, usize> = HashMap::new();
+    let mut long: HashMap<&DocumentName, usize> = HashMap::new();
     for name in &names {
         *short.entry((&name.kind, &name.name)).or_default() += 1;
         *long.entry(name).or_default() += 1;
     }
-    let label = |(number, name): (usize, &Name)| match name {
-        Name { kind: Some(kind), name: Some(own), .. } if short[&(&name.kind, &name.name)] == 1 => {
+    let label = |(number, name): (usize, &DocumentName)| match name {
+        DocumentName { kind: Some(kind), name: Some(own), .. } if short[&(&name.kind, &name.name)] == 1 => {
             format!("{kind}/{own}")
         }
-        Name { kind: Some(kind), namespace: Some(namespace), name: Some(own) } if long[name] == 1 => {
+        DocumentName { kind: Some(kind), namespace: Some(namespace), name: Some(own) } if long[name] == 1 => {
             format!("{kind}/{namespace}/{own}")
         }
         _ => format!("#{}", number + 1),
@@ -144,15 +152,15 @@ pub(super) enum ComparedDocument {
 pub(super) fn differences(before: &[Document], after: &[Document]) -> Vec<Changed> {
     let mut partner: Vec<Option<usize>> = vec![None; before.len()];
     let mut taken = vec![false; after.len()];
-    let names: Vec<Name> = after.iter().map(Name::of).collect();
-    let mut by_name: HashMap<&Name, Vec<usize>> = HashMap::new();
+    let names: Vec<DocumentName> = after.iter().map(DocumentName::of).collect();
+    let mut by_name: HashMap<&DocumentName, Vec<usize>> = HashMap::new();
     for (at, name) in names.iter().enumerate() {
         by_name.entry(name).or_default().push(at);
     }
     // Documents without names, and those with duplicate names, are paired in order.
-    let mut used: HashMap<Name, usize> = HashMap::new();
+    let mut used: HashMap<DocumentName, usize> = HashMap::new();
     for (at, doc) in before.iter().enumerate() {
-        let name = Name::of(doc);
+        let name = DocumentName::of(doc);
         let turn = used.entry(name.clone()).or_default();
         if let Some(other) = by_name.get(&name).and_then(|list| list.get(*turn)) {
             (partner[at], taken[*other]) = (Some(*other), true);

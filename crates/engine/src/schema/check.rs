@@ -161,12 +161,12 @@ fn search(
     slot: &Slot,
     order: Order,
 ) -> Result<Vec<Block>, Failure> {
-    let mut search = Search { order, collections: Vec::new(), values: Vec::new() };
+    let mut search = MismatchSearch { order, collections: Vec::new(), values: Vec::new() };
     search.value(cx, node, place, slot)?;
     Ok(if search.collections.is_empty() { search.values } else { search.collections })
 }
 
-struct Search {
+struct MismatchSearch {
     order: Order,
     collections: Vec<Block>,
     values: Vec<Block>,
@@ -191,7 +191,7 @@ enum Label<'a> {
     Dash,
 }
 
-impl Search {
+impl MismatchSearch {
     fn value(
         &mut self,
         cx: &mut CheckContext<'_>,

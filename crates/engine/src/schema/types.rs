@@ -40,7 +40,7 @@ const NAMES: [(&str, ScalarType); 5] = [
 
 /// Reads the annotation.
 pub(super) fn read(run: &Run, ann: &Annotation, node: Pos) -> Result<Asked, Failure> {
-    let reader = Reader { ann, node };
+    let reader = TypeReader { ann, node };
     if ann.kwargs.is_empty() && (ann.args.is_empty() || !run.is_beyond_ytt()) {
         let block = reader
             .block("missing keyword argument and value", "valid keyword argument and value")
@@ -120,12 +120,12 @@ pub(super) fn union(kinds: &[ScalarType], inferred: Option<Type>) -> Type {
     }
 }
 
-struct Reader<'a> {
+struct TypeReader<'a> {
     ann: &'a Annotation,
     node: Pos,
 }
 
-impl Reader<'_> {
+impl TypeReader<'_> {
     fn block(&self, found: &str, expected: &'static str) -> Block {
         let found = placed(found.to_owned(), "by", self.ann.pos);
         Block::at(self.node, found, expected).annotation(self.ann.pos)

@@ -1,4 +1,8 @@
 //! `@ytt:base64`, with the reference's byte offsets in messages about bad text.
+//!
+//! Go's decoder skips line breaks anywhere and reports the offset at which it gives up; crates for
+//! Rust do not. So the decoder is here, driven by a table of digits: `decoded` returns the bytes or
+//! that offset.
 
 use ytterby_starlark::{Args, Error, Eval, Value};
 use ytterby_text::Str;

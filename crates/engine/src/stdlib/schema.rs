@@ -11,7 +11,7 @@ use crate::node::{self, Document, Fragment, Node};
 use crate::run::Run;
 use crate::schema::check::CheckContext;
 use crate::schema::{self, Schema, shapes};
-use crate::values::check::{self as rules, Mode};
+use crate::values::check::{self as rules, ShapeChecks};
 use crate::values::{Envelope, Input, MergeResult, try_merge};
 
 /// The module.
@@ -110,7 +110,7 @@ fn checked(eval: &mut Eval, run: &Run, schema: &Schema, value: Envelope) -> Resu
             return Ok(SchemaCheck::WrongTypes(blocks));
         }
     };
-    let misshapen = rules::resolve_shapes(eval, run, &mut doc, schema, Mode::Rules)?;
+    let misshapen = rules::resolve_shapes(eval, run, &mut doc, schema, ShapeChecks::Rules)?;
     schema.keep_secrets(run, &doc.value);
     let mistyped = rules::Mistyped::default();
     let blocks = rules::check(eval, run, &doc, Some(schema), &misshapen, &mistyped, rules::Whose::Other)?;

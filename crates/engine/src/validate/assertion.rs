@@ -31,7 +31,7 @@ impl Assertion {
                 let checked = rule.clone();
                 Value::from(Builtin::new(name, move |eval, args| check(eval, name, &*checked, args)))
             }
-            false => Value::host(Check { name, rule: rule.clone() }),
+            false => Value::host(CheckMethod { name, rule: rule.clone() }),
         };
         Assertion { rule, id: id_of(name), check }
     }
@@ -39,7 +39,7 @@ impl Assertion {
     /// The rule of an assertion object, or of its `.check`.
     pub fn rule_of(value: &Value) -> Option<(Rc<dyn NamedRule>, Id)> {
         let object = value.downcast::<Assertion>().map(|assertion| (assertion.rule.clone(), assertion.id));
-        object.or_else(|| value.downcast::<Check>().map(|check| (check.rule.clone(), id_of(check.name))))
+        object.or_else(|| value.downcast::<CheckMethod>().map(|check| (check.rule.clone(), id_of(check.name))))
     }
 }
 
@@ -114,12 +114,12 @@ fn in_lambda(eval: &Eval, name: &'static str, error: Error) -> Error {
 }
 
 /// `.check` of rules that are lambdas in the reference; to programs it looks like a lambda.
-struct Check {
+struct CheckMethod {
     name: &'static str,
     rule: Rc<dyn NamedRule>,
 }
 
-impl HostValue for Check {
+impl HostValue for CheckMethod {
     fn type_name(&self) -> &str {
         "function"
     }

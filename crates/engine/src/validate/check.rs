@@ -14,7 +14,7 @@ use ytterby_text::{Str, budget};
 use super::custom::{BUDGET, Custom, Validity, ValueContext};
 use super::message::Fields;
 use super::origin::values_read;
-use super::{Check, Rule, Rules};
+use super::{Rule, RuleCheck, Rules};
 use crate::node::{Document, Map, MapItem, Node, Scalar, key_text, to_value};
 use crate::path::Way;
 use crate::run::Run;
@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
             let place = (rule.pos.file.0, rule.pos.offset);
             let _span = profile::span_at(SpanKind::Rule, place, || Str::from(rule.must_be.as_str()));
             match &rule.check {
-                Check::Named(named) => {
+                RuleCheck::Named(named) => {
                     if named.accepts(spot.value) {
                         continue;
                     }
@@ -96,7 +96,7 @@ impl<'a> Checker<'a> {
                         break;
                     }
                 }
-                Check::Custom(custom) => self.custom(rule, custom, spot, &mut violations, &mut below)?,
+                RuleCheck::Custom(custom) => self.custom(rule, custom, spot, &mut violations, &mut below)?,
             }
         }
         if !violations.is_empty() {

@@ -2,10 +2,10 @@
 
 /// A message with fields.
 #[derive(Debug)]
-pub(crate) struct MessageTemplate(Vec<Part>);
+pub(crate) struct MessageTemplate(Vec<MessagePart>);
 
 #[derive(Debug)]
-enum Part {
+enum MessagePart {
     Text(String),
     Key,
     Value,
@@ -42,14 +42,14 @@ impl MessageTemplate {
                 let end = rest.find('}').map_or(rest.len(), |end| end + 1);
                 let (field, tail) = rest.split_at(end);
                 let part = match field {
-                    "{key}" => Part::Key,
-                    "{value}" => Part::Value,
-                    "{desc}" => Part::Desc,
-                    "{failure}" => Part::Failure,
+                    "{key}" => MessagePart::Key,
+                    "{value}" => MessagePart::Value,
+                    "{desc}" => MessagePart::Desc,
+                    "{failure}" => MessagePart::Failure,
                     other => return Err(other.to_owned()),
                 };
                 if !text.is_empty() {
-                    parts.push(Part::Text(std::mem::take(&mut text)));
+                    parts.push(MessagePart::Text(std::mem::take(&mut text)));
                 }
                 parts.push(part);
                 rest = tail;
@@ -57,19 +57,19 @@ impl MessageTemplate {
         }
         text.push_str(rest);
         if !text.is_empty() {
-            parts.push(Part::Text(text));
+            parts.push(MessagePart::Text(text));
         }
         Ok(MessageTemplate(parts))
     }
 
     /// The message with its fields replaced.
     pub fn render(&self, fields: &Fields<'_>) -> String {
-        let piece = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Key => fields.key.to_owned(),
-            Part::Value => fields.value.to_owned(),
-            Part::Desc => fields.desc.to_owned(),
-            Part::Failure => fields.failure.to_owned(),
+        let piece = |part: &MessagePart| match part {
+            MessagePart::Text(text) => text.clone(),
+            MessagePart::Key => fields.key.to_owned(),
+            MessagePart::Value => fields.value.to_owned(),
+            MessagePart::Desc => fields.desc.to_owned(),
+            MessagePart::Failure => fields.failure.to_owned(),
         };
         self.0.iter().map(piece).collect()
     }

@@ -59,7 +59,7 @@ pub(crate) struct Rules {
 pub(crate) struct Rule {
     /// The description of a valid value, for violations and documentation.
     pub must_be: String,
-    pub check: Check,
+    pub check: RuleCheck,
     /// A custom message.
     message: Option<MessageTemplate>,
     /// The id of its violations.
@@ -70,7 +70,7 @@ pub(crate) struct Rule {
 }
 
 #[derive(Debug)]
-pub(crate) enum Check {
+pub(crate) enum RuleCheck {
     Named(Rc<dyn NamedRule>),
     Custom(Custom),
 }
@@ -88,7 +88,7 @@ pub(crate) fn verdicts(
     let broken: Vec<&ytterby_diag::Violation> = checker.blocks.iter().flat_map(|block| &block.violations).collect();
     let holds = |rule: &Rule| {
         let is_broken = broken.iter().any(|one| one.id == rule.id && *one.must_be.plain() == *rule.must_be);
-        !is_broken && (outcome.is_ok() || matches!(rule.check, Check::Named(_)))
+        !is_broken && (outcome.is_ok() || matches!(rule.check, RuleCheck::Named(_)))
     };
     rules.rules.iter().filter(|rule| !rule.is_void()).map(|rule| (rule.id, rules.text(rule), holds(rule))).collect()
 }
@@ -149,8 +149,8 @@ impl Rules {
     /// positions.
     pub fn unfit<'r>(&'r self, samples: &'r [Node]) -> impl Iterator<Item = (&'r str, Pos, &'r Part)> {
         let suits = |rule: &Rule| match &rule.check {
-            Check::Named(named) => samples.iter().any(|sample| named.suits(sample)),
-            Check::Custom(_) => true,
+            RuleCheck::Named(named) => samples.iter().any(|sample| named.suits(sample)),
+            RuleCheck::Custom(_) => true,
         };
         self.rules.iter().filter(move |rule| !suits(rule)).map(|rule| (rule.must_be.as_str(), rule.pos, &rule.part))
     }
@@ -170,12 +170,12 @@ impl Rules {
         let when = self.when.as_ref().map(|when| format!("\0{}", source(when))).unwrap_or_default();
         let described = self.rules.iter().filter(|rule| !rule.is_void()).map(|rule| {
             let (meaning, limits) = match &rule.check {
-                Check::Named(named) => (named.must_be(), named.limits()),
-                Check::Custom(custom) => (format!("{}\0{}", rule.must_be, source(custom.function())), Vec::new()),
+                RuleCheck::Named(named) => (named.must_be(), named.limits()),
+                RuleCheck::Custom(custom) => (format!("{}\0{}", rule.must_be, source(custom.function())), Vec::new()),
             };
             let argument = match &rule.check {
-                Check::Named(named) => named.argument(),
-                Check::Custom(_) => None,
+                RuleCheck::Named(named) => named.argument(),
+                RuleCheck::Custom(_) => None,
             };
             Described {
                 id: Some(rule.id),
@@ -193,11 +193,11 @@ impl Rules {
     /// The export of each rule, in order. Rules under `when=` have only texts.
     pub fn exports(&self, target: ExportTarget, shape: &NodeType) -> Vec<Exported> {
         let keywords = |rule: &Rule| match (&rule.check, &self.when) {
-            (Check::Named(named), None) => named.export(target, shape),
+            (RuleCheck::Named(named), None) => named.export(target, shape),
             _ => Vec::new(),
         };
         let function = |rule: &Rule| match (&rule.check, &self.when) {
-            (Check::Custom(custom), None) => Some(custom.function().clone()),
+            (RuleCheck::Custom(custom), None) => Some(custom.function().clone()),
             _ => None,
         };
         let exported = self.rules.iter().filter(|rule| !rule.is_void()).map(|rule| Exported {
@@ -215,16 +215,16 @@ impl Rules {
             return true;
         }
         self.rules.iter().all(|rule| match &rule.check {
-            Check::Named(named) => named.accepts(value),
-            Check::Custom(custom) => translated(custom.function()).unwrap_or(true),
+            RuleCheck::Named(named) => named.accepts(value),
+            RuleCheck::Custom(custom) => translated(custom.function()).unwrap_or(true),
         })
     }
 
     /// The maximum length of values, if a rule limits it.
     pub fn longest(&self) -> Option<i64> {
         let limits = self.rules.iter().filter(|_| self.when.is_none()).flat_map(|rule| match &rule.check {
-            Check::Named(named) => named.limits(),
-            Check::Custom(_) => Vec::new(),
+            RuleCheck::Named(named) => named.limits(),
+            RuleCheck::Custom(_) => Vec::new(),
         });
         let bounds = limits.filter_map(|limit| match limit {
             Limit::AtMost(rules::Quantity::Length, bound) => Some(bound.number as i64),
@@ -245,8 +245,8 @@ impl Rules {
 
     fn named(&self) -> impl Iterator<Item = &Rc<dyn NamedRule>> {
         self.rules.iter().filter_map(|rule| match &rule.check {
-            Check::Named(named) => Some(named),
-            Check::Custom(_) => None,
+            RuleCheck::Named(named) => Some(named),
+            RuleCheck::Custom(_) => None,
         })
     }
 
@@ -259,8 +259,8 @@ impl Rules {
         let mut known = self.when.is_none();
         for rule in &self.rules {
             let holds = match &rule.check {
-                Check::Named(named) => Some(named.accepts(value)),
-                Check::Custom(custom) => custom.admits(eval, value, &run.sources),
+                RuleCheck::Named(named) => Some(named.accepts(value)),
+                RuleCheck::Custom(custom) => custom.admits(eval, value, &run.sources),
             };
             match holds {
                 Some(true) => {}
@@ -273,7 +273,7 @@ impl Rules {
 
     /// Whether some rule is a function.
     pub fn has_code(&self) -> bool {
-        self.rules.iter().any(|rule| matches!(rule.check, Check::Custom(_)))
+        self.rules.iter().any(|rule| matches!(rule.check, RuleCheck::Custom(_)))
     }
 
     /// The must-be texts of the rules.
@@ -289,13 +289,13 @@ impl Rules {
 
 impl Rule {
     fn is_void(&self) -> bool {
-        matches!(&self.check, Check::Named(named) if named.is_void())
+        matches!(&self.check, RuleCheck::Named(named) if named.is_void())
     }
 
     fn hint(&self) -> Option<String> {
         match &self.check {
-            Check::Named(named) => named.hint(),
-            Check::Custom(custom) => custom.hint(),
+            RuleCheck::Named(named) => named.hint(),
+            RuleCheck::Custom(custom) => custom.hint(),
         }
     }
 }

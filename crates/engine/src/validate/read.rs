@@ -12,14 +12,14 @@ use ytterby_text::Str;
 use super::custom::{Custom, RuleForm};
 use super::message::MessageTemplate;
 use super::rules::{self, BadArgument, NamedRule, RuleRow, Subject};
-use super::{Assertion, Check, Rule, Rules, formats};
+use super::{Assertion, Rule, RuleCheck, Rules, formats};
 use crate::annotation::{Annotation, Level};
 use crate::run::Run;
 
 impl Rules {
     /// Reads `@schema/validation`, `@assert/validate` and similar annotations.
     pub fn from_annotation(annotation: &Annotation, run: &Run) -> Result<Rules, Failure> {
-        let reader = Reader { run, pos: annotation.pos, part: Part::Annotation, annotation: Some(annotation) };
+        let reader = RulesReader { run, pos: annotation.pos, part: Part::Annotation, annotation: Some(annotation) };
         let invalid = |problem: ArgumentProblem| problem.about(annotation);
         if annotation.args.is_empty() && annotation.kwargs.is_empty() {
             let text = "expected annotation to have 2-tuple as argument(s), but found no arguments";
@@ -34,7 +34,7 @@ impl Rules {
 
     /// Reads the arguments of `assert.validate()`.
     pub fn from_arguments(args: &[Value], kwargs: &[(Str, Value)], run: &Run, pos: Pos) -> Result<Rules, Failure> {
-        let reader = Reader { run, pos, part: Part::Token, annotation: None };
+        let reader = RulesReader { run, pos, part: Part::Token, annotation: None };
         reader
             .rules(args, kwargs)
             .map_err(|problem| Diagnostic::error(Id::ANNOTATION_ARGUMENT, problem.text).helps(problem.helps).into())
@@ -76,7 +76,7 @@ struct Named {
     is_about_null: bool,
 }
 
-struct Reader<'a> {
+struct RulesReader<'a> {
     run: &'a Run,
     /// The position of the annotation or call, and the current argument.
     pos: Pos,
@@ -85,7 +85,7 @@ struct Reader<'a> {
     annotation: Option<&'a Annotation>,
 }
 
-impl Reader<'_> {
+impl RulesReader<'_> {
     fn rules(&self, args: &[Value], kwargs: &[(Str, Value)]) -> Result<Rules, ArgumentProblem> {
         let beyond_ytt = goes_beyond_ytt(args, kwargs);
         let arguments = if self.run.is_beyond_ytt() { Vec::new() } else { kwargs.to_vec() };
@@ -93,9 +93,9 @@ impl Reader<'_> {
         for (number, arg) in args.iter().enumerate() {
             let pos = self.annotation.map_or(self.pos, |annotation| annotation.arg_pos(number));
             let part = self.part_of(Argument::Position(number));
-            let rule = Reader { pos, part, ..*self }.positional(arg)?;
+            let rule = RulesReader { pos, part, ..*self }.positional(arg)?;
             // ytt skips null before it calls a rule that was given by position.
-            let is_about_null = matches!(&rule.check, Check::Named(named) if named.is_about_null());
+            let is_about_null = matches!(&rule.check, RuleCheck::Named(named) if named.is_about_null());
             if is_about_null && self.run.is_beyond_ytt() {
                 result.not_null = true;
                 result.rules.insert(0, rule);
@@ -109,7 +109,7 @@ impl Reader<'_> {
             let name_text = name.to_str();
             let pos = self.annotation.map_or(self.pos, |annotation| annotation.kwarg_pos(number));
             let part = self.part_of(Argument::Named(name_text.clone().into_owned()));
-            let reader = Reader { pos, part, ..*self };
+            let reader = RulesReader { pos, part, ..*self };
             if name_text == "when" {
                 result.when = Some(reader.when(value)?);
                 continue;
@@ -178,7 +178,7 @@ impl Reader<'_> {
 
     fn named(&self, rule: Rc<dyn NamedRule>, id: Id, description: Option<Str>) -> Rule {
         let must_be = description.map_or_else(|| rule.must_be(), |text| text.to_str().into_owned());
-        Rule { must_be, check: Check::Named(rule), message: None, id, pos: self.pos, part: self.part.clone() }
+        Rule { must_be, check: RuleCheck::Named(rule), message: None, id, pos: self.pos, part: self.part.clone() }
     }
 
     fn when(&self, value: &Value) -> Result<Value, ArgumentProblem> {
@@ -219,10 +219,10 @@ impl Reader<'_> {
         };
         let must_be = description.to_str().into_owned();
         let (id, check) = match parts[1].downcast::<Assertion>() {
-            Some(assertion) => (assertion.id, Check::Named(assertion.rule.clone())),
+            Some(assertion) => (assertion.id, RuleCheck::Named(assertion.rule.clone())),
             None => {
                 let custom = Custom::new(self.callable(parts[1], name)?, form, beyond_ytt);
-                (Id::RULE_CUSTOM, Check::Custom(custom))
+                (Id::RULE_CUSTOM, RuleCheck::Custom(custom))
             }
         };
         Ok(Rule { must_be, check, message, id, pos: self.pos, part: self.part.clone() })
@@ -242,7 +242,7 @@ impl Reader<'_> {
             _ => return None,
         };
         let must_be = describe(&function, self.run);
-        let check = Check::Custom(Custom::new(function, RuleForm::Bare, true));
+        let check = RuleCheck::Custom(Custom::new(function, RuleForm::Bare, true));
         Some(Rule { must_be, check, message: None, id: Id::RULE_CUSTOM, pos: self.pos, part: self.part.clone() })
     }
 

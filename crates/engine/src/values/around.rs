@@ -22,7 +22,7 @@ const MORE: &str = "…";
 
 /// For each position of a wrong value, in document order: the map to show, as lines of YAML.
 pub(super) fn maps_around(root: &Node, places: &[Pos]) -> Vec<Option<Vec<String>>> {
-    let mut search = Search { places: places.iter().copied().collect(), found: HashMap::new() };
+    let mut search = MapSearch { places: places.iter().copied().collect(), found: HashMap::new() };
     search.node(root, None);
     let mut shown: HashSet<*const Map> = HashSet::new();
     let mut lines_at = |pos: &Pos| {
@@ -33,12 +33,12 @@ pub(super) fn maps_around(root: &Node, places: &[Pos]) -> Vec<Option<Vec<String>
 }
 
 /// Finds the innermost map around each position, and the item of the map.
-struct Search<'n> {
+struct MapSearch<'n> {
     places: HashSet<Pos>,
     found: HashMap<Pos, (&'n Map, usize)>,
 }
 
-impl<'n> Search<'n> {
+impl<'n> MapSearch<'n> {
     fn node(&mut self, node: &'n Node, holder: Option<(&'n Map, usize)>) {
         match node {
             Node::Scalar(_) => {}

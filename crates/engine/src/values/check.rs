@@ -53,7 +53,7 @@ fn around_items(path: &Path) -> Path {
 
 /// Whether rules count when shapes are resolved.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum ShapeChecks {
     /// Types, rules and required items.
     Rules,
     /// Types only.
@@ -67,33 +67,33 @@ pub(crate) fn resolve_shapes(
     run: &Run,
     doc: &mut Document,
     schema: &Schema,
-    mode: Mode,
+    mode: ShapeChecks,
 ) -> Result<Misshapen, Failure> {
     if !schema.uses.shapes {
         return Ok(Misshapen::new());
     }
     let mut cx = CheckContext { eval, run };
-    let mut resolver = Resolver { cx: &mut cx, mode, misshapen: Misshapen::new(), warns: schema.uses.deprecated };
+    let mut resolver = ShapeResolver { cx: &mut cx, mode, misshapen: Misshapen::new(), warns: schema.uses.deprecated };
     resolver.value(&mut doc.value, &schema.root, &Path::document(), None)?;
     Ok(resolver.misshapen)
 }
 
 /// Resolves the shapes inside of a value; returns the errors.
 fn resolve(cx: &mut CheckContext<'_>, node: &mut Node, slot: &Slot, path: &Path) -> Result<Misshapen, Failure> {
-    let mut resolver = Resolver { cx, mode: Mode::Rules, misshapen: Misshapen::new(), warns: false };
+    let mut resolver = ShapeResolver { cx, mode: ShapeChecks::Rules, misshapen: Misshapen::new(), warns: false };
     resolver.value(node, slot, path, None)?;
     Ok(resolver.misshapen)
 }
 
-struct Resolver<'a, 'c> {
+struct ShapeResolver<'a, 'c> {
     cx: &'a mut CheckContext<'c>,
-    mode: Mode,
+    mode: ShapeChecks,
     misshapen: Misshapen,
     /// Whether to warn about deprecated items. False while shapes are tried.
     warns: bool,
 }
 
-impl Resolver<'_, '_> {
+impl ShapeResolver<'_, '_> {
     /// `given` is the value before any defaults were added, if deprecated items must be found:
     /// inside of shapes, which were unknown when the inputs were merged.
     fn value(&mut self, node: &mut Node, slot: &Slot, path: &Path, given: Option<&Node>) -> Result<(), Failure> {
@@ -162,8 +162,8 @@ impl Resolver<'_, '_> {
     fn matching(&mut self, node: &Node, shapes: &Shapes, path: &Path) -> Result<Matching, Failure> {
         let mode = self.mode;
         shapes.matching(self.cx, node, &mut |cx, value, shape| match mode {
-            Mode::TypesOnly => Ok(true),
-            Mode::Rules => holds(cx, value, shape, path),
+            ShapeChecks::TypesOnly => Ok(true),
+            ShapeChecks::Rules => holds(cx, value, shape, path),
         })
     }
 

@@ -18,7 +18,7 @@ use crate::overlay::{self, Purpose};
 use crate::run::Run;
 use crate::schema::{self, DocumentRole, Schema};
 use crate::validate;
-use crate::values::check::{Misshapen, Mistyped, Mode, Whose};
+use crate::values::check::{Misshapen, Mistyped, ShapeChecks, Whose};
 
 /// The schema of a library.
 pub(crate) struct DeclaredSchema {
@@ -201,7 +201,7 @@ pub(crate) fn validate(
 ) -> Result<Option<Failure>, Failure> {
     let run = &library.run;
     let skip = library.skip_value_validation;
-    let mode = if skip { Mode::TypesOnly } else { Mode::Rules };
+    let mode = if skip { ShapeChecks::TypesOnly } else { ShapeChecks::Rules };
     let staged = |failure: Failure| failure.in_stage("Validating final data values");
     if let Some(schema) = schema {
         schema.keep_secrets(run, &doc.value);

@@ -418,7 +418,7 @@ proptest! {
     #[test]
     fn values_fit_the_schema_made_of_them(root in declared()) {
         let given = json!({ "root": root.given });
-        let options = ImportOptions { from: ytterby::ImportFrom::Values, ..ImportOptions::default() };
+        let options = ImportOptions::new(ytterby::ImportFrom::Values);
         let imported = import_schema(given.to_string().as_bytes(), &options).expect("values are no problem");
         let result = values(&imported.text, &json!({}), Rules::Checked);
         prop_assert_eq!(result.as_ref(), Ok(&given), "{}", imported.text);

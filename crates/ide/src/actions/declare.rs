@@ -6,7 +6,7 @@ use crate::context::Cursor;
 use crate::findings::{Finding, TextEdit};
 use crate::model::is_identifier;
 use crate::project::{FileRange, Meaning, ProjectSnapshot};
-use crate::schema::{Schema, type_of};
+use crate::schema::{LibrarySchema, type_of};
 
 /// Declares a data value that code reads.
 pub(super) fn from_code(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
@@ -36,7 +36,7 @@ pub(super) fn from_values(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
 
 fn declare(
     project: &ProjectSnapshot,
-    schema: &Schema,
+    schema: &LibrarySchema,
     path: &[Option<String>],
     line: impl Fn(&str) -> String,
 ) -> Option<Action> {
@@ -57,7 +57,7 @@ fn declare(
 /// The edit that adds lines of YAML to a map of the schema, after its last key.
 pub(super) fn insert_key(
     project: &ProjectSnapshot,
-    schema: &Schema,
+    schema: &LibrarySchema,
     owner: Option<usize>,
     text: &str,
 ) -> Option<TextEdit> {

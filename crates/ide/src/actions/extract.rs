@@ -7,7 +7,7 @@ use crate::complete::load_line;
 use crate::context::Cursor;
 use crate::findings::TextEdit;
 use crate::model::{DefKind, Model, ModelKind, is_identifier};
-use crate::schema::{Schema, scalar_text, type_of};
+use crate::schema::{LibrarySchema, scalar_text, type_of};
 
 /// Moves the value at a selection into the schema.
 pub(super) fn extract(at: Cursor<'_>, selection: TextRange) -> Option<Action> {
@@ -74,7 +74,7 @@ fn replace_value(at: Cursor<'_>, item: usize, code: &str) -> Option<Vec<TextEdit
 }
 
 /// A name for the new data value, made from the key, that the schema does not have.
-fn free_name(model: &Model, item: usize, schema: &Schema) -> String {
+fn free_name(model: &Model, item: usize, schema: &LibrarySchema) -> String {
     // YAML treats some words as booleans.
     let is_word = |name: &str| {
         let name = name.to_ascii_lowercase();

@@ -1,4 +1,8 @@
 //! Converts diagnostics of the engine to findings: ranges in files of the project, and edits.
+//!
+//! An editor needs a range for everything. A problem without a position gets the best substitute:
+//! the map in a values file where something is missing, then the target in the project file, then
+//! the first file.
 
 use ytterby_diag::{Diagnostic, Label, Origin, PlaceNames, Safety, Sources, Step, ValueForm};
 
@@ -6,7 +10,7 @@ use super::Variant;
 use crate::config;
 use crate::findings::{Finding, QuickFix, RelatedPlace, Severity, TextEdit};
 use crate::project::{FileRole, ProjectSnapshot, SnapshotFile};
-use crate::text::{Lines, TextRange};
+use crate::text::{LineIndex, TextRange};
 
 /// Converts a diagnostic to a finding in a file.
 pub(super) fn finding(
@@ -141,7 +145,7 @@ fn role_text(label: &Label) -> &'static str {
         ytterby_diag::Role::Problem => "here",
         ytterby_diag::Role::Rule => "because of this",
         ytterby_diag::Role::Candidate => "this was considered",
-        ytterby_diag::Role::Related => "see also",
+        _ => "see also",
     }
 }
 
@@ -160,7 +164,7 @@ fn place(
         Origin::Code => {
             let file = project.file(source.place())?;
             let line = source.line(span.start).saturating_sub(1) as usize;
-            let range = Lines::new(&file.text).range(&file.text, line);
+            let range = LineIndex::new(&file.text).range(&file.text, line);
             let body = range.of(&file.text);
             let word = source.text().get(span.start as usize..span.end as usize).unwrap_or_default();
             let word = String::from_utf8_lossy(word);

@@ -26,7 +26,7 @@ use crate::project::{FileRole, ProjectSnapshot, SnapshotFile};
 use crate::text::TextRange;
 use crate::values::DataValue;
 use finding::{finding, name_missing_file};
-use run::{Run, settings};
+use run::{PartialRun, settings};
 
 /// Creates the check of output for a version of Kubernetes with additional schemas. Provided by the host.
 pub type KubernetesCheck = dyn Fn(&str, &[String], &Arc<Sources>) -> Option<Arc<dyn OutputCheck>> + Send + Sync;
@@ -262,7 +262,7 @@ fn checked(project: &ProjectSnapshot, engine: &Engine, variants: &[Variant], bro
     let has_targets = project.config.as_ref().is_some_and(|config| !config.targets.is_empty());
     let values = if has_targets { ValuesAre::All } else { ValuesAre::Examples };
     let target = |variant: &Variant| {
-        let mut run = Run::new(project, engine, variant);
+        let mut run = PartialRun::new(project, engine, variant);
         run.replace(broken);
         let options = Options {
             values: run.values(),
@@ -342,7 +342,7 @@ pub fn target_names(project: &ProjectSnapshot) -> Vec<String> {
 
 /// Runs a variant without the files that do not compile, which are reported whether a run needs them or not.
 fn run_findings(project: &ProjectSnapshot, engine: &Engine, variant: &Variant) -> Vec<Finding> {
-    let mut run = Run::new(project, engine, variant);
+    let mut run = PartialRun::new(project, engine, variant);
     let mut findings = run.replace_known();
     let broken = run.broken();
     run.replace(&broken);
@@ -370,7 +370,7 @@ fn run_findings(project: &ProjectSnapshot, engine: &Engine, variant: &Variant) -
 /// The problems of one values file.
 fn values_findings(project: &ProjectSnapshot, engine: &Engine, variant: &Variant) -> Vec<Finding> {
     let own = variant.loose.map(|index| &project.files[index].file.path);
-    let mut run = Run::new(project, engine, variant);
+    let mut run = PartialRun::new(project, engine, variant);
     let known = run.replace_known().into_iter().filter(|finding| Some(&finding.path) == own);
     let known: Vec<Finding> = known.collect();
     if !known.is_empty() {
@@ -401,7 +401,7 @@ fn is_about_values(code: &str) -> bool {
 
 /// The data values of a variant.
 fn data_values(project: &ProjectSnapshot, engine: &Engine, variant: &Variant) -> Option<DataValue> {
-    let mut run = Run::new(project, engine, variant);
+    let mut run = PartialRun::new(project, engine, variant);
     run.replace_known();
     for _ in 0..MAX_REPEATS {
         let (result, sources) = run.render(Some(Inspect::Values), None);
@@ -445,7 +445,7 @@ pub fn preview(
         None => selected_variant(&targets, selected).unwrap_or_default(),
     };
     let variant = &targets[number];
-    let run = Run::new(project, engine, variant);
+    let run = PartialRun::new(project, engine, variant);
     let seen = Arc::new(RecordedOutput::default());
     let (result, sources) = run.render(None, Some(seen.clone()));
     Some(match result {

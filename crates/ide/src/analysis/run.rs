@@ -1,4 +1,8 @@
 //! One run of the engine: compiles the changed files of a target from memory, and renders.
+//!
+//! Files in an editor are broken most of the time. A run replaces a file that does not compile by
+//! its last version that did, or omits it, so that the other files still get findings; what results
+//! only from a replacement is not reported.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,7 +21,7 @@ use crate::model::ModelKind;
 use crate::project::{FileRole, ProjectSnapshot, SnapshotFile};
 
 /// A run of the engine with replacements for files that do not compile.
-pub(super) struct Run<'a> {
+pub(super) struct PartialRun<'a> {
     project: &'a ProjectSnapshot,
     engine: &'a Engine,
     variant: &'a Variant,
@@ -26,9 +30,9 @@ pub(super) struct Run<'a> {
     pub(super) without_values: bool,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn new(project: &'a ProjectSnapshot, engine: &'a Engine, variant: &'a Variant) -> Run<'a> {
-        Run { project, engine, variant, replaced: HashMap::new(), without_values: false }
+impl<'a> PartialRun<'a> {
+    pub(super) fn new(project: &'a ProjectSnapshot, engine: &'a Engine, variant: &'a Variant) -> PartialRun<'a> {
+        PartialRun { project, engine, variant, replaced: HashMap::new(), without_values: false }
     }
 
     /// Renders; returns whether that failed, and the findings.

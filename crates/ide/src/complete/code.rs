@@ -1,4 +1,8 @@
 //! Completion in code: attributes, names, arguments, annotations, strings of `load`.
+//!
+//! `complete` asks one question after the other, the most specific first: is the cursor in a
+//! string, after a dot, in a call, at the start of a line? The rest of the file has a function for
+//! each answer. Code is usually incomplete, so all work on tokens.
 
 use super::{Completion, CompletionKind};
 use crate::context::{Callee, Cursor, Knowledge, open_call};

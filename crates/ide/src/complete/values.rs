@@ -1,8 +1,12 @@
 //! Completes keys and values in values files and data values documents.
+//!
+//! Keys come from the schema of the library, without those that are present; values are the members
+//! of enumerations, booleans and null. The same serves `set:` in the project file. The end of the
+//! file finds where the cursor is in YAML.
 
 use super::{Completion, CompletionKind, key_item};
 use crate::context::{Cursor, Knowledge};
-use crate::schema::{Schema, yaml_literal};
+use crate::schema::{LibrarySchema, yaml_literal};
 use crate::{TextRange, describe};
 
 pub(super) fn complete(at: Cursor<'_>, known: Knowledge<'_>) -> Vec<Completion> {
@@ -31,7 +35,7 @@ pub(super) fn complete(at: Cursor<'_>, known: Knowledge<'_>) -> Vec<Completion> 
 
 fn keys(
     at: Cursor<'_>,
-    schema: &Schema,
+    schema: &LibrarySchema,
     path: &[Option<&str>],
     given: &[String],
     known: Knowledge<'_>,
@@ -95,7 +99,7 @@ pub(super) fn set_members(at: Cursor<'_>) -> Option<Vec<Completion>> {
 }
 
 /// The members of an enumeration, booleans, null.
-fn members(at: Cursor<'_>, schema: &Schema, item: usize, path: &[Option<impl AsRef<str>>]) -> Vec<Completion> {
+fn members(at: Cursor<'_>, schema: &LibrarySchema, item: usize, path: &[Option<impl AsRef<str>>]) -> Vec<Completion> {
     let model = at.model();
     let Some(node) = schema.find(path) else { return Vec::new() };
     let declared = &schema.nodes[node];

@@ -17,7 +17,7 @@ pub use scope::{Block, BlockKind, Chain, ChainPart, DefKind, Definition, LoadSta
 pub use token::{Token, TokenKind, is_identifier, is_keyword, string_content};
 
 use crate::TextRange;
-use crate::text::Lines;
+use crate::text::LineIndex;
 
 /// The kind of a file, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -153,7 +153,7 @@ impl RegionKind {
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// Its lines.
-    pub lines: Lines,
+    pub lines: LineIndex,
     /// Its documents; empty if it is not YAML.
     pub documents: Vec<YamlDocument>,
     /// Keys and items in the order of the text.
@@ -204,7 +204,7 @@ impl Model {
 
     /// The model of a text. Without `is_template`, comments have no meaning.
     pub fn new(text: &str, kind: ModelKind, is_template: bool) -> Model {
-        let mut model = Model { lines: Lines::new(text), ..Model::default() };
+        let mut model = Model { lines: LineIndex::new(text), ..Model::default() };
         let whole = TextRange::new(0, text.len());
         match kind {
             ModelKind::Yaml => outline::read(&mut model, text, is_template),

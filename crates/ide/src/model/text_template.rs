@@ -2,10 +2,10 @@
 
 use super::{CodeRegion, RegionKind};
 use crate::TextRange;
-use crate::text::Lines;
+use crate::text::LineIndex;
 
 /// The regions of code in a range. An unclosed one ends with its line.
-pub(super) fn regions(text: &str, range: TextRange, lines: &Lines) -> Vec<CodeRegion> {
+pub(super) fn regions(text: &str, range: TextRange, lines: &LineIndex) -> Vec<CodeRegion> {
     let mut found = Vec::new();
     let mut at = range.start;
     while let Some(open) = text.get(at..range.end).and_then(|rest| rest.find("(@")) {

@@ -1,4 +1,8 @@
 //! Admission webhooks and policies.
+//!
+//! `check` selects the kind. Most of the work are the expressions of policies: the variables of a
+//! policy form an environment that grows from one to the next, and each expression is compiled in
+//! it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! Kinds for cluster administration: flow control, signing requests, addresses, reviews, revisions.
+//!
+//! They have nothing in common but that few people write them. Each has one function, which the
+//! parent module calls.
 
 use std::collections::HashSet;
 

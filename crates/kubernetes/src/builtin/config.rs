@@ -1,4 +1,7 @@
 //! Other kinds: data, namespaces, nodes, leases, API services.
+//!
+//! `check` selects by kind. The content of Secrets is checked as well (keys, size, the form of a
+//! registry's configuration), but messages do not show it.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,8 @@
 //! CustomResourceDefinitions: names, versions, structural schemas, compilation and cost of rules.
+//!
+//! Read from the top: `check` covers the definition itself, `Structure` decides whether a schema is
+//! structural, and `RuleCosts` estimates rules as the server does, which refuses a schema whose
+//! rules could take too long.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,7 @@
-//! Devices: classes, claims, slices.
+//! Devices of dynamic resource allocation: classes, claims, slices.
+//!
+//! Requests, constraints and configurations of a claim refer to each other by name; `claim`
+//! collects the names first and then checks the references. Selectors are CEL and are compiled.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,8 @@
 //! Jobs and cron jobs.
+//!
+//! A cron job contains the template of a job, so `job` and `cron_job` share `common`. Indexed jobs
+//! have the most rules: their index is part of the names of pods, and lists of indexes have a
+//! syntax of their own.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,7 @@
 //! Limits of namespaces: quotas and ranges.
+//!
+//! A range compares quantities of one resource in several maps (`min`, `max`, ratios), which no
+//! schema can express. Scopes of a quota restrict which resources it may count.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,7 @@
 //! Volumes, claims and their classes.
+//!
+//! The sources of persistent volumes are those of pods, so `pod` checks them. Here are access
+//! modes, the data sources of claims, and kinds that drivers create.
 
 use std::collections::HashSet;
 

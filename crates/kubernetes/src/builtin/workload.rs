@@ -1,4 +1,8 @@
 //! Kinds that keep pods running: deployments, sets, controllers.
+//!
+//! All have a selector that must match the labels of their template; `selected` checks both, and
+//! the pod is then checked like any other. What differs between kinds is how pods are replaced: the
+//! strategies follow below.
 
 use std::collections::{HashMap, HashSet};
 

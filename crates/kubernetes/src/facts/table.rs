@@ -55,21 +55,21 @@ const fn number_at(at: usize) -> usize {
 }
 
 impl TableLayout {
-    fn row(self, at: usize) -> Row {
+    fn row(self, at: usize) -> FactRow {
         debug_assert!(at < self.rows, "row {at} of {}", self.rows);
         let start = self.start + at * self.width;
-        Row(&PACKED[start..start + self.width])
+        FactRow(&PACKED[start..start + self.width])
     }
 
-    fn iter(self) -> impl Iterator<Item = Row> {
+    fn iter(self) -> impl Iterator<Item = FactRow> {
         (0..self.rows).map(move |at| self.row(at))
     }
 }
 
 #[derive(Clone, Copy)]
-struct Row(&'static [u8]);
+struct FactRow(&'static [u8]);
 
-impl Row {
+impl FactRow {
     fn byte(self, at: usize) -> u8 {
         self.0[at]
     }
@@ -134,7 +134,7 @@ fn bytes(id: u16) -> &'static [u8] {
 
 /// `ObjectMeta` and `JSONSchemaProps`.
 pub(super) fn roots() -> [u16; 2] {
-    let header = Row(&PACKED[..HEADER]);
+    let header = FactRow(&PACKED[..HEADER]);
     [header.number(0), header.number(2)]
 }
 
@@ -152,7 +152,7 @@ pub(super) fn kinds_of(key: (&str, &str, &str)) -> impl Iterator<Item = KindRow>
     rows.take_while(move |row| Some(&row.0[..6]) == names).map(kind)
 }
 
-fn kind(row: Row) -> KindRow {
+fn kind(row: FactRow) -> KindRow {
     KindRow {
         names: [row.number(0), row.number(2), row.number(4), row.number(6)],
         schema: row.number(8),

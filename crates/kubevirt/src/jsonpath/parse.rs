@@ -24,7 +24,7 @@ pub fn parse_template(text: &str) -> Result<Vec<TemplatePart>, PathError> {
 
 fn template(text: &str, nesting: usize) -> Result<Vec<TemplatePart>, PathError> {
     let mut parts = Vec::new();
-    let mut cursor = Cursor { text, at: 0, nesting };
+    let mut cursor = PathCursor { text, at: 0, nesting };
     loop {
         let rest = &text[cursor.at..];
         let Some(brace) = rest.find('{') else {
@@ -41,13 +41,13 @@ fn template(text: &str, nesting: usize) -> Result<Vec<TemplatePart>, PathError> 
     }
 }
 
-struct Cursor<'a> {
+struct PathCursor<'a> {
     text: &'a str,
     at: usize,
     nesting: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> PathCursor<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }

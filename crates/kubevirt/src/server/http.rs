@@ -1,4 +1,8 @@
-//! Answers HTTP requests.
+//! Answers HTTP requests: reviews and health on one port, metrics on the other.
+//!
+//! `answer` dispatches, `review` reads a body within the limits, `judge` evaluates it: cheap
+//! reviews at once, others in a queue on other threads, until the deadline. Bugs become an answer,
+//! never a closed connection.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +18,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant as TokioInstant, timeout_at};
 
-use super::Shared;
+use super::ServerState;
 use super::known::Until;
 use super::log::LogField;
 use super::metrics::Webhook;
@@ -52,7 +56,7 @@ impl Port {
 pub(super) type Answered = Response<Full<Bytes>>;
 
 /// Answers a request.
-pub(super) async fn answer(request: Request<Incoming>, port: Port, shared: &Arc<Shared>) -> Answered {
+pub(super) async fn answer(request: Request<Incoming>, port: Port, shared: &Arc<ServerState>) -> Answered {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     match (port, request.uri().path()) {
         (Port::Webhook, "/virtualmachine-validate") => review(request, Webhook::VirtualMachine, shared).await,
@@ -84,7 +88,7 @@ fn plain(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answ
     response
 }
 
-async fn review(request: Request<Incoming>, webhook: Webhook, shared: &Arc<Shared>) -> Answered {
+async fn review(request: Request<Incoming>, webhook: Webhook, shared: &Arc<ServerState>) -> Answered {
     let until = Instant::now() + shared.limits.request;
     let mut is_read = true;
     let (answer, took) = match refused(&request) {
@@ -143,7 +147,7 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
 async fn read(
     request: Request<Incoming>,
     until: Instant,
-    shared: &Shared,
+    shared: &ServerState,
 ) -> Result<(Vec<u8>, Option<SemaphorePermit<'_>>), Answer> {
     let most = shared.limits.body;
     let refuse = |code, message: String| Answer::without_request(ReviewVersion::V1, code, message);
@@ -194,7 +198,7 @@ async fn read(
 }
 
 /// Evaluates a review: at once if it takes little, otherwise in the queue for slow ones.
-async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Shared>) -> Answer {
+async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<ServerState>) -> Answer {
     let surroundings = shared.known.until(until);
     let work = Arc::new(Work { body, webhook, surroundings, is_running: AtomicBool::new(false) });
     let verdict = match timeout_at(TokioInstant::from_std(until), judged(&work, shared)).await {
@@ -207,7 +211,7 @@ async fn judge(body: Vec<u8>, webhook: Webhook, until: Instant, shared: &Arc<Sha
 }
 
 /// The answer to a review; `None` because of a bug.
-async fn judged(work: &Arc<Work>, shared: &Arc<Shared>) -> Option<Box<Answer>> {
+async fn judged(work: &Arc<Work>, shared: &Arc<ServerState>) -> Option<Box<Answer>> {
     let body = &work.body;
     let flow = Flow::of(&admission::sender(body, ScanScope::Head));
     let is_large = body.len() as u64 > SMALL;
@@ -260,7 +264,7 @@ struct Work {
 
 impl Work {
     /// Evaluates on another thread: rules may take as long as they are allowed to.
-    async fn run(self: &Arc<Work>, effort: Effort, turn: Permit, shared: &Arc<Shared>) -> Judged {
+    async fn run(self: &Arc<Work>, effort: Effort, turn: Permit, shared: &Arc<ServerState>) -> Judged {
         let (work, shared) = (Arc::clone(self), Arc::clone(shared));
         let task = tokio::task::spawn_blocking(move || {
             let judged = work.judge(effort, &shared);
@@ -271,7 +275,7 @@ impl Work {
     }
 
     /// Evaluates on this thread.
-    fn judge(&self, effort: Effort, shared: &Shared) -> Judged {
+    fn judge(&self, effort: Effort, shared: &ServerState) -> Judged {
         self.is_running.store(true, Relaxed);
         let surroundings = self.surroundings.attempt(&shared.known, &shared.log);
         let judged = catch_unwind(AssertUnwindSafe(|| match self.webhook {
@@ -298,19 +302,19 @@ fn may_need_cluster(body: &[u8]) -> bool {
     body.windows(KEY.len()).any(|part| part == KEY)
 }
 
-fn tell_bug(panic: &(dyn Any + Send), shared: &Shared) {
+fn tell_bug(panic: &(dyn Any + Send), shared: &ServerState) {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
     shared.log.error("internal error; please report it", &[("panic", text.into())]);
 }
 
 /// The answer after a bug of ours.
-pub(super) fn failed(panic: &(dyn Any + Send), shared: &Shared) -> Answered {
+pub(super) fn failed(panic: &(dyn Any + Send), shared: &ServerState) -> Answered {
     tell_bug(panic, shared);
     plain(StatusCode::INTERNAL_SERVER_ERROR, JSON, Answer::to("", Verdict::internal()).to_json())
 }
 
-fn tell(answer: &Answer, webhook: Webhook, took: Duration, shared: &Shared) {
+fn tell(answer: &Answer, webhook: Webhook, took: Duration, shared: &ServerState) {
     let object = format!("{}/{}", answer.sender.namespace, answer.sender.name);
     let message = answer.verdict.message();
     let verdict = answer.verdict.as_str();

@@ -1,4 +1,8 @@
 //! The server's knowledge besides the review: templates and instance types.
+//!
+//! `KnownObjects` belongs to the server, `Until` to one review, `Attempt` to one try to evaluate
+//! it; only the latter implements what rules ask for (`Surroundings`). Files take precedence over
+//! the cluster. Parsed rules are cached by their text.
 
 use std::cell::Cell;
 use std::collections::HashMap;

@@ -1,4 +1,8 @@
 //! Accepts a limited number of connections, and closes them when the server stops.
+//!
+//! When all slots are taken, the connection that has been idle for the longest time is closed, so
+//! clients that keep connections open cannot lock others out. A connection with a request is left
+//! alone.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -24,7 +28,7 @@ use super::guard::{Guarded, Pace, Patience};
 use super::http::{Answered, Port, answer, failed};
 use super::log::LogField;
 use super::tls::Tls;
-use super::{Shared, Stage};
+use super::{ServerState, Stage};
 
 /// Maximum size of a request's head.
 const HEAD: usize = 64 << 10;
@@ -37,7 +41,7 @@ pub(super) struct Listener {
     pub socket: TcpListener,
     pub port: Port,
     pub tls: Option<Arc<Tls>>,
-    pub shared: Arc<Shared>,
+    pub shared: Arc<ServerState>,
 }
 
 /// The idle connections of one port, in the order in which they became idle.
@@ -101,7 +105,7 @@ impl Idle {
     }
 
     /// A free slot, taken from an idle connection if necessary.
-    async fn slot(&self, slots: &Arc<Semaphore>, shared: &Shared) -> OwnedSemaphorePermit {
+    async fn slot(&self, slots: &Arc<Semaphore>, shared: &ServerState) -> OwnedSemaphorePermit {
         loop {
             if let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
                 return slot;
@@ -159,7 +163,7 @@ pub(super) async fn serve(listener: Listener, mut stage: watch::Receiver<Stage>)
 /// The context of a connection.
 struct Visit {
     port: Port,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     seat: Seat,
 }
 
@@ -235,7 +239,7 @@ impl Visit {
 }
 
 /// An answer even after a panic.
-async fn guarded(answer: impl Future<Output = Answered>, shared: &Shared) -> Answered {
+async fn guarded(answer: impl Future<Output = Answered>, shared: &ServerState) -> Answered {
     caught(answer).await.unwrap_or_else(|panic| failed(&*panic, shared))
 }
 

@@ -113,7 +113,7 @@ enum Stage {
 }
 
 /// State that all connections share.
-struct Shared {
+struct ServerState {
     policy: ReviewOptions,
     limits: ClientLimits,
     known: KnownObjects,
@@ -135,7 +135,7 @@ struct Shared {
     started: SystemTime,
 }
 
-impl Shared {
+impl ServerState {
     /// The reason that the server is not ready, if so.
     fn unready(&self) -> Option<String> {
         if self.is_leaving() {
@@ -156,7 +156,7 @@ pub struct RunningServer {
     /// The address for metrics.
     pub metrics: SocketAddr,
     runtime: Runtime,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     stage: watch::Sender<Stage>,
     ports: Vec<tokio::task::JoinHandle<()>>,
 }
@@ -201,7 +201,7 @@ fn start_on(runtime: Runtime, config: ServerConfig) -> io::Result<RunningServer>
     let threads = threads();
     let log = Arc::clone(&config.log);
     let tls = config.cert_dir.as_ref().map(|directory| Arc::new(Tls::new(directory, &config.tls_options_dir)));
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(ServerState {
         policy: config.policy,
         limits: config.limits,
         known: config.known,
@@ -240,7 +240,7 @@ fn start_on(runtime: Runtime, config: ServerConfig) -> io::Result<RunningServer>
     Ok(RunningServer { webhook: addresses[0], metrics: addresses[1], runtime, shared, stage, ports })
 }
 
-async fn keep_certificates(tls: Arc<Tls>, every: Duration, shared: Arc<Shared>) {
+async fn keep_certificates(tls: Arc<Tls>, every: Duration, shared: Arc<ServerState>) {
     loop {
         sleep(every).await;
         let (tls, log) = (Arc::clone(&tls), Arc::clone(&shared.log));

@@ -27,13 +27,13 @@ pub(super) struct Tls {
 #[derive(Default)]
 struct TlsState {
     /// The last content, usable or not.
-    seen: Option<Files>,
+    seen: Option<TlsFiles>,
     config: Option<Arc<ServerConfig>>,
 }
 
 /// The content of the files; an error message if one cannot be read.
 #[derive(Clone, PartialEq, Eq)]
-struct Files {
+struct TlsFiles {
     certificate: Result<Vec<u8>, String>,
     key: Result<Vec<u8>, String>,
     /// `None` if there is no such file.
@@ -60,7 +60,7 @@ impl Tls {
 
     /// Reads the files, and applies changes if they are usable.
     pub(super) fn reload(&self, log: &Log) -> Reload {
-        let files = Files::read(&self.certificates, &self.options);
+        let files = TlsFiles::read(&self.certificates, &self.options);
         let Ok(mut state) = self.state.write() else { return Reload::Unchanged };
         if state.seen.as_ref() == Some(&files) {
             return Reload::Unchanged;
@@ -93,8 +93,8 @@ impl Tls {
     }
 }
 
-impl Files {
-    fn read(certificates: &Path, options: &Path) -> Files {
+impl TlsFiles {
+    fn read(certificates: &Path, options: &Path) -> TlsFiles {
         let read = |path: PathBuf| fs::read(&path).map_err(|error| format!("{}: {error}", path.display()));
         let path = options.join("tls-config.json");
         let options = match fs::read(&path) {
@@ -102,7 +102,7 @@ impl Files {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(format!("{}: {error}", path.display())),
         };
-        Files { certificate: read(certificates.join("tls.crt")), key: read(certificates.join("tls.key")), options }
+        TlsFiles { certificate: read(certificates.join("tls.crt")), key: read(certificates.join("tls.key")), options }
     }
 
     fn config(&self, log: &Log) -> Result<ServerConfig, String> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use ytterby_ide::analysis::Engine;
-use ytterby_ide::{DirectoryEntry, FileSystem, LineColumn, Lines};
+use ytterby_ide::{DirectoryEntry, FileSystem, LineColumn, LineIndex};
 use ytterby_lsp::{Server, SessionFlow, uri};
 
 /// Files in memory.
@@ -125,7 +125,7 @@ impl Session {
 
     fn position_of(&self, name: &str, offset: usize) -> Value {
         let text = &self.texts[name];
-        let LineColumn { line, column } = Lines::new(text).position(text, offset);
+        let LineColumn { line, column } = LineIndex::new(text).position(text, offset);
         json!({"line": line, "character": column})
     }
 
@@ -211,7 +211,7 @@ impl Session {
     /// Replaces what is between two positions, which may be inside characters.
     pub fn edit_between(&mut self, name: &str, from: LineColumn, to: LineColumn, new: &str) {
         let text = &self.texts[name];
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         let (start, end) = (lines.offset(text, from), lines.offset(text, to));
         self.texts.get_mut(name).unwrap().replace_range(start..end, new);
         let version = self.versions.entry(name.to_owned()).or_default();
@@ -312,7 +312,7 @@ impl Session {
 
 /// Applies edits to a text.
 pub fn applied(text: &str, edits: &[Value]) -> String {
-    let lines = Lines::new(text);
+    let lines = LineIndex::new(text);
     let offset = |at: &Value| {
         let number = |name: &str| at[name].as_u64().unwrap() as u32;
         lines.offset(text, LineColumn { line: number("line"), column: number("character") })

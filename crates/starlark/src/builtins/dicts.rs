@@ -1,4 +1,7 @@
 //! `dict(…)` and the methods of dicts.
+//!
+//! `METHODS` is the table by name. Methods that return keys or values return lists, not views, as
+//! the language demands; those that change a dict fail if it is frozen or being iterated.
 
 use std::rc::Rc;
 

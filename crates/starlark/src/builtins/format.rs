@@ -1,4 +1,7 @@
 //! `"{} {name!r}".format(…)`.
+//!
+//! `format` copies the text between replacement fields and lets `Fields` write each value. Fields
+//! are numbered automatically or by hand, or have names.
 
 use memchr::memchr;
 use ytterby_text::budget;

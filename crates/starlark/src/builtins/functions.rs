@@ -1,4 +1,8 @@
-//! Functions that accept any value.
+//! Functions that accept any value: `all`, `any`, `bool`, `dir`, `fail`, `getattr`, `len`, `print`,
+//! `repr`, `str`, `type`, …
+//!
+//! Functions about numbers, dicts and sorting have files of their own. A long message of `fail` is
+//! truncated, because it would be copied into each report.
 
 use ytterby_text::{Str, budget};
 

@@ -1,4 +1,7 @@
-//! Functions that return or accept numbers.
+//! Functions that return or accept numbers: `abs`, `bytes`, `chr`, `ord`, `hash`, `float`, `int`.
+//!
+//! Texts that are too long for a number are rejected before they are parsed, and large integers are
+//! not shown in messages. Which texts are numbers depends on the dialect.
 
 use num_bigint::BigInt;
 use num_traits::Signed;

@@ -1,4 +1,8 @@
-//! Methods of sets. ytt has only `union`; the others belong to [`Dialect::Current`](crate::Dialect::Current).
+//! Methods of sets. ytt has only `union`; the others belong to
+//! [`Dialect::Current`](crate::Dialect::Current).
+//!
+//! `METHODS` is the table by name. Arguments can be any iterable; their values are collected first,
+//! so that an argument can be the set itself.
 
 use std::rc::Rc;
 

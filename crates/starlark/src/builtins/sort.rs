@@ -1,4 +1,8 @@
 //! `sorted`, `min` and `max`.
+//!
+//! Integers and strings have a total order and are sorted by the standard library. Comparisons of
+//! other values can fail or be inconsistent, which it does not allow: those go through a stable
+//! merge sort, which reports the problem at the end.
 
 use std::cmp::Ordering;
 

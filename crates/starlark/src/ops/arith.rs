@@ -1,4 +1,8 @@
 //! Arithmetic and other binary operators: `x + y`.
+//!
+//! `binary` tries the most common operations, then all those of built-in types, and at last what
+//! values of the host define. What can become large is measured and charged before it is made
+//! (`MAX_BYTES`, `MAX_INT_BITS`).
 
 use std::rc::Rc;
 

@@ -1,4 +1,7 @@
 //! `x[i]`, `x[i] = y` and `x[i:j:k]`.
+//!
+//! Lists, tuples, strings and ranges count from the end if the index is negative; dicts and values
+//! of the host look up a key. An error about a missing key names a similar one, if there is one.
 
 use std::rc::Rc;
 

@@ -1,4 +1,8 @@
-//! Parses expressions.
+//! Parses expressions, by descent and by precedence.
+//!
+//! From the top: lists of expressions, one expression (`test`), operators by their precedence
+//! (`binary`), an operand with its suffixes, then what has brackets. Every level of nesting goes
+//! through `nested`, which has a limit.
 
 use ytterby_diag::Pos;
 

@@ -1,4 +1,7 @@
 //! String and number literals.
+//!
+//! Most strings have one line and no escapes (`plain_string`); only the others are unescaped.
+//! Numbers of more than `MAX_DIGITS` digits are refused, because reading them would take too long.
 
 use num_bigint::BigInt;
 use ytterby_text::Str;

@@ -1,4 +1,8 @@
-//! Parses statements. Expressions are in `expr`.
+//! The parser, and statements. Expressions are in `expr`.
+//!
+//! `parse` reads a whole program and stops at the first problem, whose position and text are the
+//! reference's. The helpers in the middle (`expect`, `unexpected`, `nested`) are all that the rest
+//! of the parser is made of.
 
 use ytterby_diag::{Label, Part, Pos, Role};
 use ytterby_text::Str;

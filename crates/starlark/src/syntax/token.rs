@@ -1,4 +1,7 @@
 //! Tokens and their names in messages.
+//!
+//! A token has a kind (`Tok`) and positions; only literals and names have a value beside that.
+//! Messages show tokens as the reference does: punctuation in quotes, others by name.
 
 use num_bigint::BigInt;
 use ytterby_diag::Pos;

@@ -1,4 +1,8 @@
 //! Functions: those of programs, built-in ones and those of the host.
+//!
+//! A `Function` keeps its module alive and shares variables with the functions around it through
+//! `Cell`s. A `Builtin` is code in Rust: a plain function, a method with its receiver, or a closure
+//! of the host.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,8 @@
 //! Lists, and the guard that keeps collections from changing during an iteration.
+//!
+//! Each change asks the `Guard` first, which dicts and sets use as well: a collection is free,
+//! being iterated (by so many loops), or frozen for good. `List::push_moved` and its helpers avoid
+//! copies in loops that build lists.
 
 use std::cell::{Cell, Ref, RefCell};
 

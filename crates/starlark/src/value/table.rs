@@ -34,9 +34,9 @@ type SearchResult = Result<usize, u32>;
 /// The result of a search for a short string, with a number. Both are returned in processor registers; a nested enum
 /// would be written and read again in other sizes, which takes a dozen cycles longer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Lookup {
+enum ShortKeySearch {
     /// The number is the position of the entry.
-    SearchResult,
+    Found,
     /// The number is the hash.
     Missing,
     /// The string is not short.
@@ -89,7 +89,7 @@ impl<V> HashTable<V> {
     pub(crate) fn get_mut_short(&mut self, key: &Value) -> Option<&mut V> {
         let Value::Str(key) = key else { return None };
         match self.find_short(key) {
-            (Lookup::SearchResult, at) => self.entries[at].pair.as_mut().map(|(_, value)| value),
+            (ShortKeySearch::Found, at) => self.entries[at].pair.as_mut().map(|(_, value)| value),
             _ => None,
         }
     }
@@ -187,9 +187,9 @@ impl<V> HashTable<V> {
     fn find(&self, key: &Value) -> Result<SearchResult, Error> {
         if let Value::Str(key) = key {
             match self.find_short(key) {
-                (Lookup::SearchResult, at) => return Ok(Ok(at)),
-                (Lookup::Missing, hash) => return Ok(Err(hash as u32)),
-                (Lookup::Long, _) => {}
+                (ShortKeySearch::Found, at) => return Ok(Ok(at)),
+                (ShortKeySearch::Missing, hash) => return Ok(Err(hash as u32)),
+                (ShortKeySearch::Long, _) => {}
             }
         }
         self.find_by_hash(key)
@@ -212,21 +212,21 @@ impl<V> HashTable<V> {
 
     /// The same for a short string. Cannot fail, and looks first at the entry that was found last.
     #[inline(never)]
-    fn find_short(&self, key: &Str) -> (Lookup, usize) {
+    fn find_short(&self, key: &Str) -> (ShortKeySearch, usize) {
         let last = self.last.get();
         if key.is_short()
             && let Some(TableEntry { pair: Some((Value::Str(other), _)), .. }) = self.entries.get(last)
             && other == key
         {
-            return (Lookup::SearchResult, last);
+            return (ShortKeySearch::Found, last);
         }
-        let Some(hash) = hash_short(key) else { return (Lookup::Long, 0) };
+        let Some(hash) = hash_short(key) else { return (ShortKeySearch::Long, 0) };
         match self.search(hash, |other| matches!(other, Value::Str(other) if other == key)) {
             Some(at) => {
                 self.last.set(at);
-                (Lookup::SearchResult, at)
+                (ShortKeySearch::Found, at)
             }
-            None => (Lookup::Missing, hash as usize),
+            None => (ShortKeySearch::Missing, hash as usize),
         }
     }
 

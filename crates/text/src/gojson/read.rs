@@ -171,10 +171,10 @@ impl fmt::Display for QuotedByte {
 /// # Errors
 /// If the text is not JSON, or nested more deeply.
 pub fn read<B: Build>(text: &[u8], max_depth: usize, build: &mut B) -> Result<B::Value, JsonReadError> {
-    Reader { text, at: 0, last_string: 0..0, max_depth, open: Vec::new(), build }.document()
+    JsonReader { text, at: 0, last_string: 0..0, max_depth, open: Vec::new(), build }.document()
 }
 
-struct Reader<'a, 'b, B: Build> {
+struct JsonReader<'a, 'b, B: Build> {
     text: &'a [u8],
     at: usize,
     last_string: Range<usize>,
@@ -190,7 +190,7 @@ enum OpenContainer<B: Build> {
     Object(usize, Vec<(B::Key, B::Value)>, B::Key),
 }
 
-impl<'a, B: Build> Reader<'a, '_, B> {
+impl<'a, B: Build> JsonReader<'a, '_, B> {
     fn document(mut self) -> Result<B::Value, JsonReadError> {
         loop {
             let mut complete = self.begin_value()?;

@@ -1,4 +1,8 @@
 //! The profile of the current thread while it is recorded.
+//!
+//! Whoever runs something opens a `span`, which ends on drop; functions and lines are noted by the
+//! VM. The cost since the last event is charged to the innermost span. Without a recording, each of
+//! these looks at one flag and returns.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

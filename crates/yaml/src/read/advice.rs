@@ -6,7 +6,7 @@
 use ytterby_diag::{Edit, Help, Label, Part, Pos, Role, Safety, Span};
 
 use super::parser::{CollectionKind, Parser};
-use super::{Failure, ReadError};
+use super::{BoxedReadError, ReadError};
 
 /// The kind of mistake, if there is advice for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,7 +40,7 @@ const MOST_LINES: usize = 1000;
 impl Parser<'_> {
     /// The error with its range, related places and advice.
     #[cold]
-    pub(super) fn advised(&self, mut error: Failure) -> Failure {
+    pub(super) fn advised(&self, mut error: BoxedReadError) -> BoxedReadError {
         let at = error.span.start as usize;
         let line = LineSpan::around(self.at.text, at);
         if error.span.end == error.span.start {
@@ -264,13 +264,13 @@ fn contains(text: &[u8], needle: &[u8]) -> bool {
 
 impl ReadError {
     /// Marks the error with a mistake for which there is advice.
-    pub(super) fn about(mut self: Box<Self>, mistake: Mistake) -> Failure {
+    pub(super) fn about(mut self: Box<Self>, mistake: Mistake) -> BoxedReadError {
         self.mistake = mistake;
         self
     }
 
     /// Moves the error to another offset.
-    pub(super) fn at(mut self: Box<Self>, at: usize) -> Failure {
+    pub(super) fn at(mut self: Box<Self>, at: usize) -> BoxedReadError {
         self.span = Span::new(self.span.file, at as u32, at as u32);
         self
     }

@@ -3,9 +3,9 @@
 //! A collection ends when a line is indented less than its column. Whether a scalar is a key is
 //! known only after it was read: then a `:` follows.
 
-use super::Failure;
+use super::BoxedReadError;
 use super::advice::Mistake;
-use super::parser::{Candidate, CollectionKind, NodeRole, Parser, ParserStep};
+use super::parser::{CollectionKind, KeyCandidate, NodeRole, Parser, ParserStep};
 use super::properties::Properties;
 use super::quick::QuickLine;
 use super::scalars::ScalarText;
@@ -23,7 +23,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Continues a map: reads the next key, or ends it.
-    pub(super) fn next_block_key(&mut self) -> Result<ParserStep, Failure> {
+    pub(super) fn next_block_key(&mut self) -> Result<ParserStep, BoxedReadError> {
         loop {
             self.skip_to_token();
             match self.quick_line()? {
@@ -80,10 +80,10 @@ impl<'a> Parser<'a> {
     /// Handles an anchor or tag without content; if a `:` follows, it is a key.
     pub(super) fn bare_properties(
         &mut self,
-        candidate: Option<Candidate>,
+        candidate: Option<KeyCandidate>,
         outer: Properties<'a>,
         inner: Properties<'a>,
-    ) -> Result<ParserStep, Failure> {
+    ) -> Result<ParserStep, BoxedReadError> {
         let start = self.value_at;
         if inner.is_empty() || !self.take_colon(candidate) {
             if self.flow_level == 0 {
@@ -101,7 +101,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Continues an array: reads the next item, or ends it.
-    pub(super) fn next_block_item(&mut self) -> Result<ParserStep, Failure> {
+    pub(super) fn next_block_item(&mut self) -> Result<ParserStep, BoxedReadError> {
         loop {
             self.skip_to_token();
             if self.block_ends() {
@@ -128,11 +128,11 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a node: the value of a key, an item of an array, a document's content.
-    pub(super) fn block_node(&mut self) -> Result<ParserStep, Failure> {
+    pub(super) fn block_node(&mut self) -> Result<ParserStep, BoxedReadError> {
         let mut properties = Properties::default();
         // Properties on a separate line belong to the node; those on a key's line to the key.
         let mut outer = Properties::default();
-        let mut candidate: Option<Candidate> = None;
+        let mut candidate: Option<KeyCandidate> = None;
         loop {
             self.skip_to_token();
             if self.key_allowed {
@@ -182,7 +182,7 @@ impl<'a> Parser<'a> {
         &mut self,
         outer: Properties<'a>,
         inner: Properties<'a>,
-    ) -> Result<Option<ParserStep>, Failure> {
+    ) -> Result<Option<ParserStep>, BoxedReadError> {
         let column = self.at.column() as i32;
         if column > self.indent && column > 0 && !self.at.at_end() {
             return Ok(None);
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A node without any text.
-    pub(super) fn empty(&mut self, properties: Properties<'a>) -> Result<ParserStep, Failure> {
+    pub(super) fn empty(&mut self, properties: Properties<'a>) -> Result<ParserStep, BoxedReadError> {
         self.buffer.clear();
         let value = match properties.tag {
             None => Scalar::Null,
@@ -229,10 +229,10 @@ impl<'a> Parser<'a> {
     /// follows; in the column of a map's keys it must be one.
     pub(super) fn content(
         &mut self,
-        candidate: Option<Candidate>,
+        candidate: Option<KeyCandidate>,
         outer: Properties<'a>,
         inner: Properties<'a>,
-    ) -> Result<ParserStep, Failure> {
+    ) -> Result<ParserStep, BoxedReadError> {
         let start = self.at.pos;
         let (text, end, style) = match self.at.byte() {
             b'"' => (self.quoted()?, self.at.pos, Style::DoubleQuoted),
@@ -279,18 +279,18 @@ impl<'a> Parser<'a> {
 
     /// Whether the candidate begins in the column of a map's keys.
     #[inline]
-    pub(super) fn has_to_be_key(&self, candidate: Option<Candidate>) -> bool {
+    pub(super) fn has_to_be_key(&self, candidate: Option<KeyCandidate>) -> bool {
         self.flow_level == 0 && candidate.is_some_and(|candidate| candidate.column as i32 == self.indent)
     }
 
     /// Adds a key that was followed by a `:`; its value is read next.
     pub(super) fn simple_key(
         &mut self,
-        candidate: Candidate,
+        candidate: KeyCandidate,
         outer: Properties<'a>,
         key: Scalar,
         merge: bool,
-    ) -> Result<ParserStep, Failure> {
+    ) -> Result<ParserStep, BoxedReadError> {
         if self.flow_level > 0 {
             if self.top().kind == CollectionKind::FlowArray {
                 self.push(CollectionKind::FlowPair, NodeRole::Key, candidate.pos, Properties::default())?;

@@ -10,11 +10,11 @@ use ytterby_diag::{Edit, Help, Part, Pos, Safety, Span};
 use ytterby_text::spelling::nearest;
 
 use super::errors::Ahead;
-use super::parser::{Candidate, NodeRole, OpenCollection, Parser, ParserStep};
+use super::parser::{KeyCandidate, NodeRole, OpenCollection, Parser, ParserStep};
 use super::properties::{Properties, Tag};
 use super::scalars::ScalarText;
-use super::{Failure, MAX_ALIAS_NODES, MAX_DEPTH, ReadError};
-use crate::tree::{ArrayItem, Comment, Document, MapItem, NO_OFFSET, Style, Value};
+use super::{BoxedReadError, MAX_ALIAS_NODES, MAX_DEPTH, ReadError};
+use crate::tree::{ArrayItem, Comment, Document, MapItem, NO_OFFSET, Style, TreeValue};
 use crate::{NodeId, Scalar};
 
 /// Comments that have no owner yet, and the state that decides about it.
@@ -22,7 +22,7 @@ use crate::{NodeId, Scalar};
 /// A comment belongs to the last node on its line, otherwise to the first node below it. Since
 /// nodes are read in the order of the text, the owner is either the last node read or the next one.
 #[derive(Default)]
-pub(super) struct Pending {
+pub(super) struct PendingComments {
     comments: Vec<PendingComment>,
     /// Offset and line of the last node read in this document.
     last: Option<(u32, u32)>,
@@ -37,7 +37,7 @@ struct PendingComment {
     fallback: Option<u32>,
 }
 
-impl Pending {
+impl PendingComments {
     pub(super) fn len(&self) -> usize {
         self.comments.len()
     }
@@ -110,7 +110,7 @@ impl<'a> Parser<'a> {
         end: usize,
         style: Style,
         properties: Properties<'a>,
-    ) -> Result<ParserStep, Failure> {
+    ) -> Result<ParserStep, BoxedReadError> {
         self.content_end = end;
         let role = self.role();
         if let Some(NodeRole::Key | NodeRole::ExplicitKey) = role {
@@ -132,14 +132,14 @@ impl<'a> Parser<'a> {
     }
 
     /// The key read last has no value.
-    pub(super) fn value_is_absent(&mut self) -> Result<(), Failure> {
+    pub(super) fn value_is_absent(&mut self) -> Result<(), BoxedReadError> {
         let id = self.leaf(Scalar::Null, self.value_at, self.value_at, Style::Plain);
         self.take(id, 0)
     }
 
     /// Adds a node to the innermost collection.
     #[inline(always)]
-    pub(super) fn take(&mut self, id: NodeId, height: u32) -> Result<(), Failure> {
+    pub(super) fn take(&mut self, id: NodeId, height: u32) -> Result<(), BoxedReadError> {
         let frame = self.frames.last_mut().expect("inside a collection");
         frame.height = frame.height.max(height);
         match frame.role {
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
     /// Adds the items of a node to the innermost map.
     #[cold]
     fn merge(&mut self, id: NodeId) {
-        if let Value::Map(from, to) = self.tree.nodes[id.0 as usize].value {
+        if let TreeValue::Map(from, to) = self.tree.nodes[id.0 as usize].value {
             self.open_map_items.extend_from_slice(&self.tree.map_items[from as usize..to as usize]);
         } else if !self.is_empty_array(id) {
             // The reference takes an empty list, but no list of maps, in spite of its message.
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
     }
 
     fn is_empty_array(&self, id: NodeId) -> bool {
-        matches!(self.tree.nodes[id.0 as usize].value, Value::Array(from, to) if from == to)
+        matches!(self.tree.nodes[id.0 as usize].value, TreeValue::Array(from, to) if from == to)
     }
 
     /// Records the height of something in the innermost collection.
@@ -289,7 +289,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the alias here; it is a key if a `:` follows.
-    pub(super) fn alias(&mut self, candidate: Option<Candidate>) -> Result<ParserStep, Failure> {
+    pub(super) fn alias(&mut self, candidate: Option<KeyCandidate>) -> Result<ParserStep, BoxedReadError> {
         let start = self.at.pos;
         let name = self.anchor_name()?;
         self.content_end = self.at.pos;
@@ -342,7 +342,7 @@ impl<'a> Parser<'a> {
 
     /// The error for an alias whose anchor does not exist.
     #[cold]
-    fn unknown_anchor(&self, start: usize, name: &str) -> Failure {
+    fn unknown_anchor(&self, start: usize, name: &str) -> BoxedReadError {
         let end = start + 1 + name.len();
         let span = Span::new(self.file, start as u32, end as u32);
         let mut error = ReadError::new(format!("unknown anchor '{name}' referenced"), span);

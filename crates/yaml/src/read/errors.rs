@@ -8,8 +8,8 @@
 use ytterby_diag::Span;
 
 use super::advice::Mistake;
-use super::parser::{Candidate, CollectionKind, Parser};
-use super::{Failure, ReadError};
+use super::parser::{CollectionKind, KeyCandidate, Parser};
+use super::{BoxedReadError, ReadError};
 
 /// Whether to check the token after the next one, too.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,20 +21,20 @@ pub(super) enum Ahead {
 impl Parser<'_> {
     /// An error that the reference's scanner would report here.
     #[cold]
-    pub(super) fn scan_error(&self, problem: &str) -> Failure {
+    pub(super) fn scan_error(&self, problem: &str) -> BoxedReadError {
         self.error(problem, self.at.line, self.at.line)
     }
 
     /// An error that the reference's parser would report about the token here.
     #[cold]
-    pub(super) fn parse_error(&self, problem: &str) -> Failure {
+    pub(super) fn parse_error(&self, problem: &str) -> BoxedReadError {
         // At the end of the text the reference counts a line break, even if the last line has none.
         let line = self.at.line + u32::from(self.at.at_end() && self.at.column() > 0);
         // One line too low. The reference crashes on line 0; we report 1.
         self.error(problem, line, if self.shifted { (line - 1).max(1) } else { line - 1 })
     }
 
-    fn error(&self, problem: &str, line: u32, shown: u32) -> Failure {
+    fn error(&self, problem: &str, line: u32, shown: u32) -> BoxedReadError {
         // At the end of the text there is nothing to show, so the reference reports the line
         // before.
         let is_behind_last_line = shown < line && self.at.at_end() && self.at.column() == 0;
@@ -48,7 +48,7 @@ impl Parser<'_> {
     /// The error for the token here. `problem` is the parser's message; the scanner is checked
     /// first and may have its own.
     #[cold]
-    pub(super) fn unexpected(&mut self, problem: &str) -> Failure {
+    pub(super) fn unexpected(&mut self, problem: &str) -> BoxedReadError {
         self.scan_problem(Ahead::Yes).unwrap_or_else(|| self.parse_error(problem))
     }
 
@@ -56,7 +56,7 @@ impl Parser<'_> {
     /// scanner reads on, because only the text after it decides; so it may complain about that
     /// text.
     #[cold]
-    pub(super) fn scan_problem(&mut self, ahead: Ahead) -> Option<Failure> {
+    pub(super) fn scan_problem(&mut self, ahead: Ahead) -> Option<BoxedReadError> {
         if self.at.at_end() || self.at.at_document_marker() {
             return None;
         }
@@ -116,7 +116,7 @@ impl Parser<'_> {
     }
 
     #[cold]
-    pub(super) fn cannot_start(&self) -> Failure {
+    pub(super) fn cannot_start(&self) -> BoxedReadError {
         let mistake = if self.at.byte() == b'\t' { Mistake::Tab } else { Mistake::Indicator };
         self.scan_error("found character that cannot start any token").about(mistake)
     }
@@ -125,7 +125,7 @@ impl Parser<'_> {
     /// collection. As a key it would need a `:`, and the reference's scanner notices first that it
     /// is missing.
     #[cold]
-    pub(super) fn unexpected_item(&mut self, problem: &str) -> Failure {
+    pub(super) fn unexpected_item(&mut self, problem: &str) -> BoxedReadError {
         let candidate = self.candidate().filter(|candidate| candidate.column as i32 == self.indent);
         let alone = matches!(self.at.byte(), b'-' | b'?' | b':') && self.at.is_blank_or_end(self.at.pos + 1);
         if candidate.is_some() && !alone && !self.at.at_end() {
@@ -151,7 +151,7 @@ impl Parser<'_> {
     }
 
     /// Skips anchor, tag and the plain text on their line. Returns whether they could be a key.
-    fn properties_and_text(&mut self) -> Result<bool, Failure> {
+    fn properties_and_text(&mut self) -> Result<bool, BoxedReadError> {
         let line = self.at.line;
         while let b'&' | b'!' = self.at.byte() {
             if self.at.byte() == b'!' {
@@ -181,7 +181,7 @@ impl Parser<'_> {
     /// The error for something that must be a key, because of its column, but has no `:`. `problem`
     /// is the parser's message.
     #[cold]
-    pub(super) fn missing_colon(&mut self, candidate: Option<Candidate>, problem: &str) -> Failure {
+    pub(super) fn missing_colon(&mut self, candidate: Option<KeyCandidate>, problem: &str) -> BoxedReadError {
         let start = candidate.map_or(self.at.pos, |candidate| candidate.pos);
         self.colon_problem(candidate).unwrap_or_else(|| {
             self.at.pos = start;
@@ -193,7 +193,7 @@ impl Parser<'_> {
     /// column: most likely that there is no `:`. If there is one somewhere on the line, the scanner
     /// continues after it and leaves the rest to the parser.
     #[cold]
-    pub(super) fn colon_problem(&mut self, candidate: Option<Candidate>) -> Option<Failure> {
+    pub(super) fn colon_problem(&mut self, candidate: Option<KeyCandidate>) -> Option<BoxedReadError> {
         let start = candidate.map_or(self.at.pos, |candidate| candidate.pos);
         let line = candidate.map_or(self.at.line, |candidate| candidate.line);
         // A plain scalar includes the line ends after it; then the scanner notices at once.
@@ -212,7 +212,7 @@ impl Parser<'_> {
     /// Reads on like the reference's scanner, which still expects the `:` of the key that began at
     /// `start`, to the end of its line. Without a `:`, the cursor ends up where the scanner reports
     /// the error.
-    fn finds_colon(&mut self, start: usize, line: u32) -> Result<bool, Failure> {
+    fn finds_colon(&mut self, start: usize, line: u32) -> Result<bool, BoxedReadError> {
         let mut brackets = 0_usize;
         while self.at.line == line && !self.at.at_end() && !self.is_too_far(start, self.at.pos) {
             let inside = brackets > 0;

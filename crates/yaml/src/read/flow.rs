@@ -3,17 +3,17 @@
 //! Each function reads one item, separator or bracket and returns the next step; the stack of open
 //! collections is in the parser.
 
-use super::Failure;
-use super::parser::{Candidate, CollectionKind, NodeRole, Parser, ParserStep};
+use super::BoxedReadError;
+use super::parser::{CollectionKind, KeyCandidate, NodeRole, Parser, ParserStep};
 use super::properties::Properties;
 
 impl<'a> Parser<'a> {
     /// Opens the collection whose bracket is here.
     pub(super) fn open_flow(
         &mut self,
-        candidate: Option<Candidate>,
+        candidate: Option<KeyCandidate>,
         properties: Properties<'a>,
-    ) -> Result<ParserStep, Failure> {
+    ) -> Result<ParserStep, BoxedReadError> {
         if self.has_to_be_key(candidate) {
             let place = (self.at.pos, self.at.line, self.at.line_start, self.key_allowed);
             if let Some(error) = self.colon_problem(candidate) {
@@ -35,7 +35,7 @@ impl<'a> Parser<'a> {
         Ok(ParserStep::Next)
     }
 
-    fn close_flow(&mut self) -> Result<ParserStep, Failure> {
+    fn close_flow(&mut self) -> Result<ParserStep, BoxedReadError> {
         self.at.pos += 1;
         self.value_at = self.at.pos;
         self.flow_level -= 1;
@@ -58,7 +58,7 @@ impl<'a> Parser<'a> {
 
     /// Goes to the next item of a collection that ends with `closing`; returns a step if it ends
     /// instead.
-    fn separator(&mut self, closing: u8, problem: &str) -> Result<Option<ParserStep>, Failure> {
+    fn separator(&mut self, closing: u8, problem: &str) -> Result<Option<ParserStep>, BoxedReadError> {
         self.skip_to_token();
         if self.at.byte() == closing {
             return self.close_flow().map(Some);
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
         Ok(None)
     }
 
-    pub(super) fn next_flow_item(&mut self) -> Result<ParserStep, Failure> {
+    pub(super) fn next_flow_item(&mut self) -> Result<ParserStep, BoxedReadError> {
         loop {
             if let Some(step) = self.separator(b']', "did not find expected ',' or ']'")? {
                 return Ok(step);
@@ -101,7 +101,7 @@ impl<'a> Parser<'a> {
         Ok(ParserStep::Node)
     }
 
-    pub(super) fn next_flow_key(&mut self) -> Result<ParserStep, Failure> {
+    pub(super) fn next_flow_key(&mut self) -> Result<ParserStep, BoxedReadError> {
         if self.top().role == NodeRole::AfterKey {
             self.skip_to_token();
             if self.at.byte() == b':' {
@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the key after the `?` here.
-    fn explicit_flow_key(&mut self) -> Result<ParserStep, Failure> {
+    fn explicit_flow_key(&mut self) -> Result<ParserStep, BoxedReadError> {
         self.at.pos += 1;
         self.value_at = self.at.pos;
         self.key_allowed = false;
@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
         Ok(ParserStep::Node)
     }
 
-    pub(super) fn after_pair_key(&mut self) -> Result<ParserStep, Failure> {
+    pub(super) fn after_pair_key(&mut self) -> Result<ParserStep, BoxedReadError> {
         self.skip_to_token();
         if self.at.byte() == b':' {
             return self.after_flow_colon();
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
         Ok(self.close())
     }
 
-    fn after_flow_colon(&mut self) -> Result<ParserStep, Failure> {
+    fn after_flow_colon(&mut self) -> Result<ParserStep, BoxedReadError> {
         self.at.pos += 1;
         self.value_at = self.at.pos;
         self.key_allowed = false;
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The value after a `:`, which may be absent.
-    pub(super) fn flow_value(&mut self) -> Result<ParserStep, Failure> {
+    pub(super) fn flow_value(&mut self) -> Result<ParserStep, BoxedReadError> {
         self.skip_to_token();
         let closing = if self.top().kind == CollectionKind::FlowMap { b'}' } else { b']' };
         if self.at.byte() == b',' || self.at.byte() == closing {
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a node inside of brackets.
-    pub(super) fn flow_node(&mut self) -> Result<ParserStep, Failure> {
+    pub(super) fn flow_node(&mut self) -> Result<ParserStep, BoxedReadError> {
         self.skip_to_token();
         let candidate = self.candidate();
         let mut properties = Properties::default();

@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use super::parser::{NodeRole, Parser, ParserStep};
-use super::{Failure, MAX_KEY_DEPTH};
-use crate::tree::Value;
+use super::{BoxedReadError, MAX_KEY_DEPTH};
+use crate::tree::TreeValue;
 use crate::{ComplexKey, NodeId, Scalar};
 
 impl Parser<'_> {
     /// Handles a collection that ended where a key is required.
     #[cold]
-    pub(super) fn collection_as_key(&mut self, id: NodeId, height: u32) -> Result<ParserStep, Failure> {
+    pub(super) fn collection_as_key(&mut self, id: NodeId, height: u32) -> Result<ParserStep, BoxedReadError> {
         let key = self.key_of(id, height)?;
         let start = self.tree.nodes[id.0 as usize].start() as usize;
         let line = self.line_of(start);
@@ -29,7 +29,7 @@ impl Parser<'_> {
     }
 
     /// A node as a key.
-    pub(super) fn key_of(&self, id: NodeId, height: u32) -> Result<Scalar, Failure> {
+    pub(super) fn key_of(&self, id: NodeId, height: u32) -> Result<Scalar, BoxedReadError> {
         if height > MAX_KEY_DEPTH {
             let text = format!("map keys are nested more than {MAX_KEY_DEPTH} levels deep");
             return Err(self.scan_error(&text));
@@ -40,8 +40,8 @@ impl Parser<'_> {
     /// Recursive; the height of nodes, including keys, is limited.
     fn key_node(&self, id: NodeId) -> Scalar {
         let key = match &self.tree.nodes[id.0 as usize].value {
-            Value::Scalar(scalar) => return scalar.clone(),
-            Value::Map(from, to) => {
+            TreeValue::Scalar(scalar) => return scalar.clone(),
+            TreeValue::Map(from, to) => {
                 let items = &self.tree.map_items[*from as usize..*to as usize];
                 let mut pairs: Vec<(Scalar, Scalar)> = Vec::with_capacity(items.len());
                 for item in items {
@@ -49,7 +49,7 @@ impl Parser<'_> {
                 }
                 ComplexKey::Map(pairs)
             }
-            Value::Array(from, to) => {
+            TreeValue::Array(from, to) => {
                 let items = &self.tree.array_items[*from as usize..*to as usize];
                 // The reference counts lines from 0, after a `---` that it adds if there is none.
                 let shift = u32::from(!self.shifted);

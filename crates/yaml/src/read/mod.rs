@@ -65,7 +65,7 @@ impl Default for ReadOptions {
 }
 
 /// A [`ReadError`], boxed to keep results small.
-type Failure = Box<ReadError>;
+type BoxedReadError = Box<ReadError>;
 
 /// Reads a file.
 ///

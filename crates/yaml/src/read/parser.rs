@@ -9,15 +9,15 @@ use std::cell::OnceCell;
 use ytterby_diag::{FileId, Pos, Span};
 use ytterby_text::{Str, budget};
 
-use super::build::{Anchors, Pending};
+use super::build::{Anchors, PendingComments};
 use super::cursor::Cursor;
 use super::errors::Ahead;
 use super::properties::{Properties, TagHandles};
 use super::scalars::ScalarText;
 use super::valid::TextProperties;
-use super::{ByteOrderMark, Failure, MAX_DEPTH, ReadError, ReadOptions};
+use super::{BoxedReadError, ByteOrderMark, MAX_DEPTH, ReadError, ReadOptions};
 use crate::resolve::{is_plain_string, is_surely_string, resolve_strict};
-use crate::tree::{ArrayItem, Document, MapItem, Node, Style, Value};
+use crate::tree::{ArrayItem, Document, MapItem, Style, TreeNode, TreeValue};
 use crate::{NodeId, Scalar, Tree, resolve};
 
 pub(super) struct Parser<'a> {
@@ -45,12 +45,12 @@ pub(super) struct Parser<'a> {
     pub(super) open_map_items: Vec<MapItem>,
     pub(super) open_array_items: Vec<ArrayItem>,
     pub(super) tree: Tree,
-    pub(super) pending: Pending,
+    pub(super) pending: PendingComments,
     pub(super) anchors: Anchors<'a>,
     pub(super) tag_handles: TagHandles<'a>,
     /// The first error about the meaning of a scalar. It counts only if the rest of the document is
     /// well-formed.
-    pub(super) deferred: Option<Failure>,
+    pub(super) deferred: Option<BoxedReadError>,
     /// After the last `:`, `-` or `---`: the position of an absent value.
     pub(super) value_at: usize,
     /// After the last scalar, alias or bracket: the end of a block collection.
@@ -81,7 +81,7 @@ pub(super) struct OpenCollection<'a> {
     pub(super) start: usize,
     pub(super) properties: Properties<'a>,
     /// Set if a flow collection would be a key when a `:` follows.
-    pub(super) candidate: Option<Candidate>,
+    pub(super) candidate: Option<KeyCandidate>,
     /// In a flow array: the `[` or `,` before the next item, and its line.
     pub(super) separator: (usize, u32),
     /// Levels of collections inside.
@@ -117,7 +117,7 @@ pub(super) enum NodeRole {
 
 /// The beginning of something that is a key if a `:` follows.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate {
+pub(super) struct KeyCandidate {
     pub(super) pos: usize,
     pub(super) line: u32,
     pub(super) column: usize,
@@ -151,7 +151,7 @@ pub(super) fn read<'a>(
     shape: TextProperties,
     quick: Quick,
     each: Option<&'a mut dyn FnMut(&Tree)>,
-) -> Result<Tree, Failure> {
+) -> Result<Tree, BoxedReadError> {
     if text.len() > LONG && budget::text(4 * text.len()).is_err() {
         return Err(Box::new(ReadError::new(STOPPED.to_owned(), Span::new(file, 0, 0))));
     }
@@ -181,7 +181,7 @@ pub(super) fn read<'a>(
         open_map_items: Vec::new(),
         open_array_items: Vec::new(),
         tree,
-        pending: Pending::default(),
+        pending: PendingComments::default(),
         anchors: Anchors::default(),
         tag_handles: TagHandles::default(),
         deferred: None,
@@ -214,7 +214,7 @@ fn begins_with_marker(text: &[u8]) -> bool {
 }
 
 impl<'a> Parser<'a> {
-    fn documents(&mut self) -> Result<(), Failure> {
+    fn documents(&mut self) -> Result<(), BoxedReadError> {
         if self.shifted {
             // A first document without `---`. It owns no comments: those above its first node
             // belong to that node.
@@ -255,7 +255,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the content of a document; `line` is 0 if it cannot own comments.
-    fn document(&mut self, pos: Pos, line: u32) -> Result<(), Failure> {
+    fn document(&mut self, pos: Pos, line: u32) -> Result<(), BoxedReadError> {
         let mut comments = self.own_comments(pos.offset, line);
         if line == 0 {
             // The first item may have the same offset; its comments are not the document's.
@@ -296,7 +296,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn next(&mut self) -> Result<ParserStep, Failure> {
+    fn next(&mut self) -> Result<ParserStep, BoxedReadError> {
         if self.is_stopped {
             return Err(self.scan_error(STOPPED));
         }
@@ -345,14 +345,14 @@ impl<'a> Parser<'a> {
     }
 
     /// The candidate for a key that begins here, if one may.
-    pub(super) fn candidate(&self) -> Option<Candidate> {
-        self.key_allowed.then(|| Candidate { pos: self.at.pos, line: self.at.line, column: self.at.column() })
+    pub(super) fn candidate(&self) -> Option<KeyCandidate> {
+        self.key_allowed.then(|| KeyCandidate { pos: self.at.pos, line: self.at.line, column: self.at.column() })
     }
 
     /// Whether the candidate is a key: a `:` follows on its line and not too far away. Skips the
     /// `:`.
     #[inline]
-    pub(super) fn take_colon(&mut self, candidate: Option<Candidate>) -> bool {
+    pub(super) fn take_colon(&mut self, candidate: Option<KeyCandidate>) -> bool {
         let Some(candidate) = candidate else { return false };
         if candidate.line != self.at.line {
             return false;
@@ -389,7 +389,7 @@ impl<'a> Parser<'a> {
         role: NodeRole,
         start: usize,
         properties: Properties<'a>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), BoxedReadError> {
         if self.frames.len() >= MAX_DEPTH {
             return Err(self.too_deep());
         }
@@ -420,7 +420,7 @@ impl<'a> Parser<'a> {
     }
 
     #[cold]
-    pub(super) fn too_deep(&self) -> Failure {
+    pub(super) fn too_deep(&self) -> BoxedReadError {
         self.scan_error(&format!("collections are nested more than {MAX_DEPTH} levels deep"))
     }
 
@@ -434,16 +434,16 @@ impl<'a> Parser<'a> {
                 let from = self.tree.map_items.len() as u32;
                 self.tree.map_items.extend(self.open_map_items.drain(frame.base..));
                 let style = if frame.kind == CollectionKind::BlockMap { Style::Block } else { Style::Flow };
-                (Value::Map(from, self.tree.map_items.len() as u32), style)
+                (TreeValue::Map(from, self.tree.map_items.len() as u32), style)
             }
             CollectionKind::BlockArray | CollectionKind::IndentlessArray | CollectionKind::FlowArray => {
                 let from = self.tree.array_items.len() as u32;
                 self.tree.array_items.extend(self.open_array_items.drain(frame.base..));
                 let style = if frame.kind == CollectionKind::FlowArray { Style::Flow } else { Style::Block };
-                (Value::Array(from, self.tree.array_items.len() as u32), style)
+                (TreeValue::Array(from, self.tree.array_items.len() as u32), style)
             }
         };
-        let id = self.add(Node::new(value, frame.start as u32, end as u32, style));
+        let id = self.add(TreeNode::new(value, frame.start as u32, end as u32, style));
         let height = frame.height + 1;
         if frame.properties.anchor.is_some() {
             self.close_anchor(frame.properties, id, height, frame.counted);
@@ -461,11 +461,11 @@ impl<'a> Parser<'a> {
     #[inline(always)]
     pub(super) fn leaf(&mut self, value: Scalar, start: usize, end: usize, style: Style) -> NodeId {
         self.anchors.extra += (end.saturating_sub(start) / 64) as u64;
-        self.add(Node::new(Value::Scalar(value), start as u32, end as u32, style))
+        self.add(TreeNode::new(TreeValue::Scalar(value), start as u32, end as u32, style))
     }
 
     #[inline(always)]
-    fn add(&mut self, node: Node) -> NodeId {
+    fn add(&mut self, node: TreeNode) -> NodeId {
         if self.tree.nodes.len() == self.tree.nodes.capacity() {
             self.charge_growth();
         }
@@ -480,7 +480,7 @@ impl<'a> Parser<'a> {
     fn charge_growth(&mut self) {
         let count = self.tree.nodes.len();
         // Items are collected aside and then copied to where they stay.
-        let charged = budget::memory_of(count, size_of::<Node>() + 3 * size_of::<MapItem>());
+        let charged = budget::memory_of(count, size_of::<TreeNode>() + 3 * size_of::<MapItem>());
         self.is_stopped = charged.and_then(|()| budget::work(count / 8)).is_err();
     }
 

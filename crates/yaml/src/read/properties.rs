@@ -10,11 +10,11 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use ytterby_text::{Str, budget};
 
-use super::Failure;
+use super::BoxedReadError;
 use super::advice::Mistake;
 use super::parser::{Parser, STOPPED};
 use crate::Scalar;
-use crate::resolve::{Type, resolve_tagged};
+use crate::resolve::{ImplicitType, resolve_tagged};
 
 /// The anchor and tag in front of a node.
 #[derive(Clone, Copy, Default)]
@@ -33,7 +33,7 @@ impl Properties<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     Str,
-    Typed(Type),
+    Typed(ImplicitType),
     Binary,
     Merge,
     /// A lone `!`.
@@ -53,11 +53,11 @@ impl Tag {
     fn new(name: &[u8]) -> Tag {
         match name.strip_prefix(b"tag:yaml.org,2002:") {
             Some(b"str") => Tag::Str,
-            Some(b"null") => Tag::Typed(Type::Null),
-            Some(b"bool") => Tag::Typed(Type::Bool),
-            Some(b"int") => Tag::Typed(Type::Int),
-            Some(b"float") => Tag::Typed(Type::Float),
-            Some(b"timestamp") => Tag::Typed(Type::Timestamp),
+            Some(b"null") => Tag::Typed(ImplicitType::Null),
+            Some(b"bool") => Tag::Typed(ImplicitType::Bool),
+            Some(b"int") => Tag::Typed(ImplicitType::Int),
+            Some(b"float") => Tag::Typed(ImplicitType::Float),
+            Some(b"timestamp") => Tag::Typed(ImplicitType::Timestamp),
             Some(b"binary") => Tag::Binary,
             Some(b"merge") => Tag::Merge,
             _ if name == b"!" => Tag::Bang,
@@ -113,7 +113,7 @@ fn is_word(byte: u8) -> bool {
 impl<'a> Parser<'a> {
     /// Reads an anchor or tag, if there is one here that the node does not have yet.
     #[inline]
-    pub(super) fn property(&mut self, properties: &mut Properties<'a>) -> Result<bool, Failure> {
+    pub(super) fn property(&mut self, properties: &mut Properties<'a>) -> Result<bool, BoxedReadError> {
         match self.at.byte() {
             b'&' if properties.anchor.is_none() => properties.anchor = Some(self.anchor_name()?),
             b'!' if properties.tag.is_none() => properties.tag = Some(self.tag()?),
@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
         &self,
         outer: Properties<'a>,
         inner: Properties<'a>,
-    ) -> Result<Properties<'a>, Failure> {
+    ) -> Result<Properties<'a>, BoxedReadError> {
         if outer.anchor.is_some() && inner.anchor.is_some() || outer.tag.is_some() && inner.tag.is_some() {
             return Err(self.parse_error("did not find expected node content"));
         }
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the name after `&` or `*`.
-    pub(super) fn anchor_name(&mut self) -> Result<&'a [u8], Failure> {
+    pub(super) fn anchor_name(&mut self) -> Result<&'a [u8], BoxedReadError> {
         let start = self.at.pos;
         self.at.pos += 1;
         let name = self.words();
@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the tag here: `!<uri>`, `!handle!suffix` or `!suffix`.
-    pub(super) fn tag(&mut self) -> Result<Tag, Failure> {
+    pub(super) fn tag(&mut self) -> Result<Tag, BoxedReadError> {
         let start = self.at.pos;
         let tag = if self.at.at(start + 1) == b'<' {
             self.at.pos += 2;
@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
         Ok(tag)
     }
 
-    fn end_of_tag(&self) -> Result<(), Failure> {
+    fn end_of_tag(&self) -> Result<(), BoxedReadError> {
         if self.at.is_blank_or_end(self.at.pos) {
             return Ok(());
         }
@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
         &self.at.text[start..self.at.pos]
     }
 
-    fn tag_uri(&mut self, head: &[u8]) -> Result<Vec<u8>, Failure> {
+    fn tag_uri(&mut self, head: &[u8]) -> Result<Vec<u8>, BoxedReadError> {
         let start = self.at.pos;
         let uri = self.tag_uri_after(head)?;
         if self.at.pos == start {
@@ -223,7 +223,7 @@ impl<'a> Parser<'a> {
         Ok(uri)
     }
 
-    fn tag_uri_after(&mut self, head: &[u8]) -> Result<Vec<u8>, Failure> {
+    fn tag_uri_after(&mut self, head: &[u8]) -> Result<Vec<u8>, BoxedReadError> {
         let mut uri = head.to_vec();
         loop {
             match self.at.byte() {
@@ -238,7 +238,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads one character in the form `%41`, or `%c3%a9` if it takes several bytes.
-    fn uri_escape(&mut self, uri: &mut Vec<u8>) -> Result<(), Failure> {
+    fn uri_escape(&mut self, uri: &mut Vec<u8>) -> Result<(), BoxedReadError> {
         let mut left = 1;
         let mut first = true;
         while left > 0 {
@@ -267,7 +267,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the directives above a `---`.
-    pub(super) fn directives(&mut self) -> Result<(), Failure> {
+    pub(super) fn directives(&mut self) -> Result<(), BoxedReadError> {
         let mut version = false;
         while self.at.column() == 0 && self.at.byte() == b'%' {
             let start = (self.at.pos, self.at.line, self.at.line_start);
@@ -327,7 +327,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn version(&mut self) -> Result<(u8, u8), Failure> {
+    fn version(&mut self) -> Result<(u8, u8), BoxedReadError> {
         self.blanks();
         let major = self.version_number()?;
         if self.at.byte() != b'.' {
@@ -337,7 +337,7 @@ impl<'a> Parser<'a> {
         Ok((major, self.version_number()?))
     }
 
-    fn version_number(&mut self) -> Result<u8, Failure> {
+    fn version_number(&mut self) -> Result<u8, BoxedReadError> {
         let start = self.at.pos;
         let mut number = 0;
         while self.at.byte().is_ascii_digit() {
@@ -353,7 +353,7 @@ impl<'a> Parser<'a> {
         Ok(number)
     }
 
-    fn tag_directive(&mut self) -> Result<(&'a [u8], Vec<u8>), Failure> {
+    fn tag_directive(&mut self) -> Result<(&'a [u8], Vec<u8>), BoxedReadError> {
         self.blanks();
         if self.at.byte() != b'!' {
             return Err(self.scan_error("did not find expected '!'"));

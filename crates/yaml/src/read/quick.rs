@@ -7,7 +7,7 @@
 
 use ytterby_diag::Pos;
 
-use super::Failure;
+use super::BoxedReadError;
 use super::parser::{CollectionKind, NodeRole, Parser};
 use super::properties::Properties;
 use crate::resolve::resolve_common;
@@ -131,7 +131,7 @@ impl Parser<'_> {
     /// Reads a key without blanks that is in the column of its map and followed by `:`, and its value
     /// if it has a common form.
     #[inline(always)]
-    pub(super) fn quick_line(&mut self) -> Result<QuickLine, Failure> {
+    pub(super) fn quick_line(&mut self) -> Result<QuickLine, BoxedReadError> {
         let start = self.at.pos;
         let text = self.at.text;
         if class(text, start) & FIRST == 0
@@ -225,7 +225,7 @@ impl Parser<'_> {
 
     /// Opens the collection that begins on the line below a key, if its first line has a simple form.
     #[inline(always)]
-    fn quick_collection(&mut self) -> Result<QuickLine, Failure> {
+    fn quick_collection(&mut self) -> Result<QuickLine, BoxedReadError> {
         let text = self.at.text;
         if text.get(self.at.pos) != Some(&b'\n') {
             return Ok(QuickLine::Key);
@@ -264,7 +264,7 @@ impl Parser<'_> {
 
     /// Opens the map that begins after `-`, if its first line has a simple form.
     #[inline]
-    pub(super) fn quick_item_map(&mut self) -> Result<bool, Failure> {
+    pub(super) fn quick_item_map(&mut self) -> Result<bool, BoxedReadError> {
         let start = self.at.pos + 1;
         if !self.quick || self.at.byte() != b' ' || key_end(self.at.text, start).is_none() {
             return Ok(false);

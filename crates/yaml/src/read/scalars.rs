@@ -3,7 +3,7 @@
 //! The text is a slice of the input if possible; it is built in a buffer if lines are joined or
 //! characters are escaped.
 
-use super::Failure;
+use super::BoxedReadError;
 use super::advice::Mistake;
 use super::cursor::fold;
 use super::parser::Parser;
@@ -42,7 +42,7 @@ const CLASSES: [u8; 256] = {
 
 impl Parser<'_> {
     /// Reads a plain scalar, and the white space after it if more lines could belong to it.
-    pub(super) fn plain(&mut self) -> Result<(ScalarText, usize), Failure> {
+    pub(super) fn plain(&mut self) -> Result<(ScalarText, usize), BoxedReadError> {
         let stop = if self.flow_level > 0 { PLAIN_STOP | FLOW_STOP } else { PLAIN_STOP };
         let start = self.at.pos;
         let first_end = self.plain_line(stop);
@@ -110,7 +110,7 @@ impl Parser<'_> {
     /// the next part and `breaks` contains the line breaks between. If not, and a line break was
     /// skipped, a key may follow.
     #[inline]
-    fn continues(&mut self) -> Result<bool, Failure> {
+    fn continues(&mut self) -> Result<bool, BoxedReadError> {
         while self.at.is_blank(self.at.pos) {
             self.at.pos += 1;
         }
@@ -144,7 +144,7 @@ impl Parser<'_> {
     }
 
     /// Reads a quoted scalar; the cursor is at the first quote.
-    pub(super) fn quoted(&mut self) -> Result<ScalarText, Failure> {
+    pub(super) fn quoted(&mut self) -> Result<ScalarText, BoxedReadError> {
         let quote = self.at.byte();
         let start = self.at.pos + 1;
         let text = self.at.text;
@@ -178,7 +178,7 @@ impl Parser<'_> {
     }
 
     /// Builds the text of a quoted scalar that has escapes or several lines.
-    fn quoted_parts(&mut self, quote: u8) -> Result<(), Failure> {
+    fn quoted_parts(&mut self, quote: u8) -> Result<(), BoxedReadError> {
         loop {
             if self.at.at_document_marker() {
                 return Err(self.scan_error("found unexpected document indicator").about(Mistake::Quote));
@@ -239,7 +239,7 @@ impl Parser<'_> {
     }
 
     /// Reads an escape sequence of a double-quoted scalar.
-    fn escape(&mut self) -> Result<(), Failure> {
+    fn escape(&mut self) -> Result<(), BoxedReadError> {
         let digits = match self.at.at(self.at.pos + 1) {
             b'x' => 2,
             b'u' => 4,
@@ -288,7 +288,7 @@ impl Parser<'_> {
 
     /// Reads a block scalar into the buffer; the cursor is at its `|` or `>`. Returns where its
     /// text ends.
-    pub(super) fn block_scalar(&mut self) -> Result<usize, Failure> {
+    pub(super) fn block_scalar(&mut self) -> Result<usize, BoxedReadError> {
         let literal = self.at.byte() == b'|';
         self.at.pos += 1;
         let (chomp, given) = self.block_header()?;
@@ -354,7 +354,7 @@ impl Parser<'_> {
 
     /// Reads the text after `|` or `>` on its line: chomping, indentation, and a comment, which is
     /// lost.
-    fn block_header(&mut self) -> Result<(Chomp, Option<usize>), Failure> {
+    fn block_header(&mut self) -> Result<(Chomp, Option<usize>), BoxedReadError> {
         let (mut chomp, mut indent) = (None, None);
         loop {
             match self.at.byte() {
@@ -379,7 +379,7 @@ impl Parser<'_> {
     }
 
     /// Skips empty lines and the indentation of the next line; detects the indentation if it is 0.
-    fn block_breaks(&mut self, indent: &mut usize, breaks: &mut Vec<u8>) -> Result<(), Failure> {
+    fn block_breaks(&mut self, indent: &mut usize, breaks: &mut Vec<u8>) -> Result<(), BoxedReadError> {
         let mut widest = 0;
         loop {
             while (*indent == 0 || self.at.column() < *indent) && self.at.byte() == b' ' {

@@ -91,7 +91,7 @@ pub(super) fn push_window<const N: usize>(out: &mut Vec<u8>, window: &[u8; N], l
 
 /// Properties of the bytes of a string.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Content {
+struct StringTraits {
     /// There are bytes that are not printable ASCII.
     other: bool,
     /// There are `:` or `#`.
@@ -100,8 +100,8 @@ struct Content {
 
 /// The content of a short string in a window.
 #[inline(always)]
-fn short_content(window: &[u8; 22], len: usize) -> Content {
-    let Some(masks) = MASKS.get(len) else { return Content { other: true, marks: true } };
+fn short_content(window: &[u8; 22], len: usize) -> StringTraits {
+    let Some(masks) = MASKS.get(len) else { return StringTraits { other: true, marks: true } };
     let (mut other, mut marks) = (0, 0);
     for (at, mask) in [0, 8, 14].into_iter().zip(masks) {
         if at > 0 && at >= len {
@@ -111,7 +111,7 @@ fn short_content(window: &[u8; 22], len: usize) -> Content {
         other |= more_other & mask;
         marks |= more_marks & mask;
     }
-    Content { other: other != 0, marks: marks != 0 }
+    StringTraits { other: other != 0, marks: marks != 0 }
 }
 
 /// For each length of a short string, the highest bit of its bytes in the words at 0, 8 and 14.
@@ -140,7 +140,7 @@ fn marked(word: Word) -> (u64, u64) {
 
 /// The content of a string of at least eight bytes.
 #[inline]
-fn content(text: &[u8]) -> Content {
+fn content(text: &[u8]) -> StringTraits {
     // The last word overlaps the one before it.
     let (mut other, mut marks) = text.last_chunk().map_or((HIGH, HIGH), |last| marked(Word::new(last)));
     for word in text.as_chunks().0 {
@@ -148,12 +148,12 @@ fn content(text: &[u8]) -> Content {
         other |= more_other;
         marks |= more_marks;
     }
-    Content { other: other & HIGH != 0, marks: marks & HIGH != 0 }
+    StringTraits { other: other & HIGH != 0, marks: marks & HIGH != 0 }
 }
 
 /// A fast check whether a string needs no quotes.
 #[inline(always)]
-fn is_plain(text: &[u8], content: Content) -> bool {
+fn is_plain(text: &[u8], content: StringTraits) -> bool {
     let (Some(&first), Some(&last)) = (text.first(), text.last()) else { return false };
     if CLASSES[first as usize] & INDICATOR != 0 || last == b' ' || content.other {
         return false;
@@ -333,7 +333,7 @@ mod tests {
                     let mut text = vec![b'x'; len];
                     text[at] = byte;
                     let expected =
-                        Content { other: !(b' '..=b'~').contains(&byte), marks: matches!(byte, b':' | b'#') };
+                        StringTraits { other: !(b' '..=b'~').contains(&byte), marks: matches!(byte, b':' | b'#') };
                     if len >= 8 {
                         assert_eq!(content(&text), expected, "{byte:#x} at {at} of {len}");
                     }

@@ -9,7 +9,7 @@ use super::Report;
 use super::resolved::{Point, Resolved, ResolvedFix, ResolvedFrame, ResolvedLabel, SourceRange};
 use crate::{Path, Role, Sources, Step};
 
-pub(super) use writer::{Object, array, quoted};
+pub(super) use writer::{ObjectWriter, array, quoted};
 
 pub(super) fn render(report: &Report<'_>) -> String {
     report.resolved().iter().map(|problem| line(problem, report.sources) + "\n").collect()
@@ -17,11 +17,11 @@ pub(super) fn render(report: &Report<'_>) -> String {
 
 /// A line for other messages: text that code printed, or debug output.
 pub fn note(kind: &str, text: &str) -> String {
-    Object::new().text("severity", "note").text("kind", kind).text("message", text).finish() + "\n"
+    ObjectWriter::new().text("severity", "note").text("kind", kind).text("message", text).finish() + "\n"
 }
 
 fn line(problem: &Resolved, sources: &Sources) -> String {
-    let mut object = Object::new()
+    let mut object = ObjectWriter::new()
         .text("severity", problem.severity.name())
         .text("kind", problem.id.kind().name())
         .text("id", problem.id.name())
@@ -29,7 +29,7 @@ fn line(problem: &Resolved, sources: &Sources) -> String {
     object = details(object, problem);
     for (name, role) in [("from", Role::Problem), ("by", Role::Rule)] {
         if let Some(range) = problem.place(role) {
-            let place = Object::new().text("file", &range.file).number("line", range.start.line);
+            let place = ObjectWriter::new().text("file", &range.file).number("line", range.start.line);
             object = object.raw(name, &place.finish());
         }
     }
@@ -46,7 +46,7 @@ fn line(problem: &Resolved, sources: &Sources) -> String {
 }
 
 /// Adds the fields that are not positions, if they are known.
-pub(super) fn details(mut object: Object, problem: &Resolved) -> Object {
+pub(super) fn details(mut object: ObjectWriter, problem: &Resolved) -> ObjectWriter {
     if let Some(path) = &problem.path {
         object = object.text("path", &path.shown()).raw("path_items", &path_items(path));
     }
@@ -67,12 +67,12 @@ fn path_items(path: &Path) -> String {
     }))
 }
 
-fn range_object(range: &SourceRange) -> Object {
+fn range_object(range: &SourceRange) -> ObjectWriter {
     let point = |point: Point| {
-        let object = Object::new().number("line", point.line).number("column", point.column);
+        let object = ObjectWriter::new().number("line", point.line).number("column", point.column);
         object.number("offset", point.offset).finish()
     };
-    Object::new().text("file", &range.file).raw("start", &point(range.start)).raw("end", &point(range.end))
+    ObjectWriter::new().text("file", &range.file).raw("start", &point(range.start)).raw("end", &point(range.end))
 }
 
 fn label_object(label: &ResolvedLabel) -> String {
@@ -81,11 +81,11 @@ fn label_object(label: &ResolvedLabel) -> String {
 
 fn fix_object(fix: &ResolvedFix) -> String {
     let edits = fix.edits.iter().map(|(range, text)| range_object(range).text("replacement", text).finish());
-    Object::new().text("title", &fix.title).raw("edits", &array(edits)).finish()
+    ObjectWriter::new().text("title", &fix.title).raw("edits", &array(edits)).finish()
 }
 
 fn frame_object(frame: &ResolvedFrame) -> String {
-    let mut object = Object::new();
+    let mut object = ObjectWriter::new();
     if let Some(name) = &frame.name {
         object = object.text("name", name);
     }

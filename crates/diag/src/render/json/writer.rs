@@ -6,30 +6,30 @@
 use ytterby_text::quote;
 
 /// A JSON object being written.
-pub(in crate::render) struct Object(String);
+pub(in crate::render) struct ObjectWriter(String);
 
-impl Object {
-    pub(in crate::render) fn new() -> Object {
-        Object("{".to_owned())
+impl ObjectWriter {
+    pub(in crate::render) fn new() -> ObjectWriter {
+        ObjectWriter("{".to_owned())
     }
 
     /// Adds a string.
-    pub(in crate::render) fn text(self, name: &str, value: &str) -> Object {
+    pub(in crate::render) fn text(self, name: &str, value: &str) -> ObjectWriter {
         self.raw(name, &quoted(value))
     }
 
     /// Adds a number.
-    pub(in crate::render) fn number(self, name: &str, value: impl Into<u64>) -> Object {
+    pub(in crate::render) fn number(self, name: &str, value: impl Into<u64>) -> ObjectWriter {
         self.raw(name, &value.into().to_string())
     }
 
     /// Adds a list, unless it is empty.
-    pub(in crate::render) fn list(self, name: &str, items: Vec<String>) -> Object {
+    pub(in crate::render) fn list(self, name: &str, items: Vec<String>) -> ObjectWriter {
         if items.is_empty() { self } else { self.raw(name, &array(items)) }
     }
 
     /// Adds a field whose value is JSON already.
-    pub(in crate::render) fn raw(mut self, name: &str, value: &str) -> Object {
+    pub(in crate::render) fn raw(mut self, name: &str, value: &str) -> ObjectWriter {
         if self.0.len() > 1 {
             self.0.push(',');
         }

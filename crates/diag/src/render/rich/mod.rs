@@ -35,7 +35,7 @@ const MAX_SHOWN: usize = 100;
 pub(super) fn render(report: &Report<'_>, options: RichOptions) -> String {
     let entries = report.entries();
     let mut out = String::new();
-    for severity in [Severity::Warning, Severity::Error] {
+    for severity in [Severity::Note, Severity::Warning, Severity::Error] {
         let problems = entries.iter().filter(|entry| entry.severity == severity);
         for diagnostic in problems.clone().take(MAX_SHOWN) {
             out.push_str(&problem(&Resolved::new(diagnostic, report.sources), report.sources, options));
@@ -47,7 +47,7 @@ pub(super) fn render(report: &Report<'_>, options: RichOptions) -> String {
         }
     }
     if entries.len() > 1 {
-        let totals = [Severity::Error, Severity::Warning].map(|severity| {
+        let totals = [Severity::Error, Severity::Warning, Severity::Note].map(|severity| {
             let number = entries.iter().filter(|entry| entry.severity == severity).count();
             (number > 0).then(|| counted(number, severity.name()))
         });
@@ -71,6 +71,7 @@ fn problem(problem: &Resolved, sources: &Sources, options: RichOptions) -> Strin
     let style = match problem.severity {
         Severity::Error => TextStyle::Error,
         Severity::Warning => TextStyle::Warning,
+        Severity::Note => TextStyle::Note,
     };
     let mut canvas = Canvas::new(options, last_line(problem));
     canvas.headline(style, &format!("{}[{}]", problem.severity.name(), problem.id), &problem.message);

@@ -24,7 +24,8 @@ pub(super) fn draw(canvas: &mut Canvas, fix: &ResolvedFix, sources: &Sources) {
     }
     edits.sort_by_key(|edit| (edit.bytes.start, edit.bytes.end));
     let same_lines = |one: &LineEdit<'_>, other: &LineEdit<'_>| other.lines.start < one.lines.end;
-    let blocks: Vec<Block> = edits.chunk_by(same_lines).filter_map(|edits| Block::new(&source, edits)).collect();
+    let blocks: Vec<ChangedLines> =
+        edits.chunk_by(same_lines).filter_map(|edits| ChangedLines::new(&source, edits)).collect();
     if blocks.is_empty() {
         return;
     }
@@ -39,15 +40,15 @@ struct LineEdit<'a> {
 }
 
 /// Consecutive changed lines.
-struct Block {
+struct ChangedLines {
     /// The number of the first line.
     line: u32,
     old: Vec<String>,
     new: Vec<String>,
 }
 
-impl Block {
-    fn new(source: &Source, edits: &[LineEdit<'_>]) -> Option<Block> {
+impl ChangedLines {
+    fn new(source: &Source, edits: &[LineEdit<'_>]) -> Option<ChangedLines> {
         let line = edits.first()?.lines.start;
         let last = edits.iter().map(|edit| edit.lines.end).max()? - 1;
         let bytes = source.line_range(line)?.start..source.line_range(last)?.end;
@@ -64,11 +65,11 @@ impl Block {
         }
         new.push_str(&source.shown(copied..bytes.end));
         let lines = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<String>>();
-        Some(Block { line, old: lines(&source.shown(bytes)), new: lines(&new) }.without_equal_lines())
+        Some(ChangedLines { line, old: lines(&source.shown(bytes)), new: lines(&new) }.without_equal_lines())
     }
 
     /// Removes unchanged lines at the beginning and end.
-    fn without_equal_lines(mut self) -> Block {
+    fn without_equal_lines(mut self) -> ChangedLines {
         let same = self.old.iter().zip(&self.new).take_while(|(old, new)| old == new).count();
         self.old.drain(..same);
         self.new.drain(..same);

@@ -1,4 +1,8 @@
 //! The annotations of an imported node, in order.
+//!
+//! What another schema language says in keywords, ytt says in annotations: type, nullability,
+//! default, rules, title, examples. A default goes into the sample value where possible, because
+//! that is how people write schemas.
 
 use super::flat::Flat;
 use super::keywords::{Importer, ItemRole, Types, is_true, text};

@@ -9,8 +9,8 @@ use ytterby_text::Str;
 
 use super::Notes;
 use super::flat::{Flat, flatten};
-use super::print::{Besides, File, ImportedNode, Keys, Sample, SampleKind, kind_of, literal, quoted};
-use super::recognise::{Language, RecognisedSchema};
+use super::print::{Besides, ImportedNode, Keys, Sample, SampleKind, SchemaFile, kind_of, literal, quoted};
+use super::recognise::{RecognisedSchema, SchemaLanguage};
 use super::rules::{self, ValidationArguments};
 use super::shapes::{Alternatives, Names};
 use crate::node::{Map, MapItem, Node, Scalar, key_text};
@@ -20,7 +20,7 @@ use ytterby_diag::{Failure, Id};
 const MAX_PLACES: usize = 200_000;
 
 /// The schema file for a schema in another language.
-pub(super) fn file(document: &Node, found: &RecognisedSchema, notes: &mut Notes) -> Result<File, Failure> {
+pub(super) fn file(document: &Node, found: &RecognisedSchema, notes: &mut Notes) -> Result<SchemaFile, Failure> {
     let mut importer = Importer {
         document,
         language: found.language,
@@ -32,7 +32,7 @@ pub(super) fn file(document: &Node, found: &RecognisedSchema, notes: &mut Notes)
         names: Names::default(),
     };
     let root = importer.place(&found.schema, "", ItemRole::Document)?;
-    Ok(File { root, shapes: importer.shapes, uses_assert: importer.uses_assert })
+    Ok(SchemaFile { root, shapes: importer.shapes, uses_assert: importer.uses_assert })
 }
 
 /// The path of an item.
@@ -42,7 +42,7 @@ pub(super) fn step(path: &str, key: &Scalar) -> String {
 
 pub(super) struct Importer<'a> {
     document: &'a Node,
-    language: Language,
+    language: SchemaLanguage,
     pub notes: &'a mut Notes,
     pub uses_assert: bool,
     /// The references that are being followed.

@@ -25,12 +25,20 @@ use ytterby_diag::{Failure, Id};
 
 /// The options of `schema import`.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ImportOptions {
     /// `--name`: a schema of an OpenAPI document, a version of a CRD, or a definition of a JSON
     /// Schema.
     pub name: Option<String>,
     /// `--from`.
     pub from: ImportFrom,
+}
+
+impl ImportOptions {
+    /// The options for content of this kind.
+    pub fn new(from: ImportFrom) -> ImportOptions {
+        ImportOptions { from, name: None }
+    }
 }
 
 /// The content of the file to import.
@@ -66,7 +74,9 @@ fn import(content: &[u8], options: &ImportOptions) -> Result<Imported, Failure> 
     let value = read(content)?;
     let mut notes = Notes::default();
     let file = match options.from {
-        ImportFrom::Values => print::File { root: sample::place(&value, &mut notes), ..print::File::default() },
+        ImportFrom::Values => {
+            print::SchemaFile { root: sample::place(&value, &mut notes), ..print::SchemaFile::default() }
+        }
         ImportFrom::Schema => {
             let found = recognise::schema(&value, options.name.as_deref())?;
             keywords::file(&value, &found, &mut notes)?

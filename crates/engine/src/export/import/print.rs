@@ -1,4 +1,7 @@
 //! Writes a schema file: annotations in comments, values as YAML.
+//!
+//! The types at the top are the intermediate form of all imports; `print` turns them into text.
+//! Strings always have double quotes, so that none depends on the rules for plain scalars.
 
 use ytterby_text::quote;
 
@@ -124,7 +127,7 @@ impl Default for Sample {
 
 /// A schema file.
 #[derive(Debug, Default)]
-pub(super) struct File {
+pub(super) struct SchemaFile {
     pub root: ImportedNode,
     /// Functions that return shapes; each may refer to those before it.
     pub shapes: Vec<(String, ImportedNode)>,
@@ -133,7 +136,7 @@ pub(super) struct File {
 }
 
 /// The text of a schema file.
-pub(super) fn print(file: &File) -> String {
+pub(super) fn print(file: &SchemaFile) -> String {
     let mut out = String::new();
     if file.uses_assert {
         out.push_str("#@ load(\"@ytt:assert\", \"assert\")\n\n");

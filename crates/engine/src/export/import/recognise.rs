@@ -1,11 +1,15 @@
 //! Detects the language of a file, and selects one of its schemas.
+//!
+//! `schema` tries what is unambiguous first: a CRD, then OpenAPI, then JSON Schema, which has no
+//! mark of its own and is recognised by its keywords. The end of the file makes JSON readable for
+//! the YAML reader.
 
 use crate::node::{Map, Node, Scalar, key_text};
 use ytterby_diag::{Failure, Id};
 
 /// The language of a schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Language {
+pub(super) enum SchemaLanguage {
     JsonSchema,
     OpenApi,
     Crd,
@@ -13,7 +17,7 @@ pub(super) enum Language {
 
 /// A schema in a file.
 pub(super) struct RecognisedSchema {
-    pub language: Language,
+    pub language: SchemaLanguage,
     pub schema: Node,
 }
 
@@ -31,7 +35,7 @@ pub(super) fn schema(document: &Node, name: Option<&str>) -> Result<RecognisedSc
         _ => None,
     };
     if text("kind").as_deref() == Some("CustomResourceDefinition") {
-        return Ok(RecognisedSchema { language: Language::Crd, schema: version_of(map, name)? });
+        return Ok(RecognisedSchema { language: SchemaLanguage::Crd, schema: version_of(map, name)? });
     }
     if let Some(version) = text("openapi") {
         if !version.starts_with("3.") {
@@ -41,7 +45,7 @@ pub(super) fn schema(document: &Node, name: Option<&str>) -> Result<RecognisedSc
             ));
         }
         let schemas = within(map, &["components", "schemas"]);
-        return Ok(RecognisedSchema { language: Language::OpenApi, schema: member(schemas, name, "schema")? });
+        return Ok(RecognisedSchema { language: SchemaLanguage::OpenApi, schema: member(schemas, name, "schema")? });
     }
     if let Some(version) = text("swagger") {
         return Err(Failure::new(
@@ -50,19 +54,19 @@ pub(super) fn schema(document: &Node, name: Option<&str>) -> Result<RecognisedSc
         ));
     }
     if let Some(item) = map.get_str("openAPIV3Schema") {
-        return Ok(RecognisedSchema { language: Language::Crd, schema: item.value.clone() });
+        return Ok(RecognisedSchema { language: SchemaLanguage::Crd, schema: item.value.clone() });
     }
     if let (Some(name), None) = (name, text("openAPIV3Schema")) {
         let definitions = map.get_str("$defs").or_else(|| map.get_str("definitions"));
         let definitions = definitions.and_then(|item| item.value.as_map());
         return Ok(RecognisedSchema {
-            language: Language::JsonSchema,
+            language: SchemaLanguage::JsonSchema,
             schema: member(definitions, Some(name), "definition")?,
         });
     }
     let names_type = map.get_str("type").is_some_and(|item| is_type(&item.value));
     if names_type || TELLING.iter().any(|keyword| map.get_str(keyword).is_some()) {
-        return Ok(RecognisedSchema { language: Language::JsonSchema, schema: document.clone() });
+        return Ok(RecognisedSchema { language: SchemaLanguage::JsonSchema, schema: document.clone() });
     }
     Err(unknown())
 }

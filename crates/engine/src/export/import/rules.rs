@@ -6,7 +6,7 @@
 use super::Notes;
 use super::flat::{Flat, number};
 use super::print::{ImportedNode, Sample, SampleKind, kind_of, literal, quoted};
-use super::recognise::Language;
+use super::recognise::SchemaLanguage;
 use crate::annotation::Level;
 use crate::export::keywords::array;
 use crate::node::{Map, Node, Scalar, to_plain_value};
@@ -151,12 +151,12 @@ pub(super) fn subject(keyword: &str) -> Option<Holds> {
 pub(super) fn read(
     flat: &mut Flat,
     place: &ImportedNode,
-    language: Language,
+    language: SchemaLanguage,
     path: &str,
     validation: &mut ValidationArguments,
     notes: &mut Notes,
 ) -> bool {
-    let mut reader = Reader { holds: holds(place), language, path, validation, notes, uses_assert: false };
+    let mut reader = ConstraintReader { holds: holds(place), language, path, validation, notes, uses_assert: false };
     let format = match flat.remove("x-ytt-format") {
         Some(Node::Scalar(Scalar::Str(name))) => Some(name.to_string()),
         _ => None,
@@ -186,16 +186,16 @@ fn implied(format: &str, holds: Holds) -> &'static [&'static str] {
     }
 }
 
-struct Reader<'a> {
+struct ConstraintReader<'a> {
     holds: Holds,
-    language: Language,
+    language: SchemaLanguage,
     path: &'a str,
     validation: &'a mut ValidationArguments,
     notes: &'a mut Notes,
     uses_assert: bool,
 }
 
-impl Reader<'_> {
+impl ConstraintReader<'_> {
     fn keywords(&mut self, keywords: &mut Map) {
         let exclusive: Vec<bool> = ["exclusiveMinimum", "exclusiveMaximum"]
             .iter()
@@ -371,7 +371,7 @@ impl Reader<'_> {
             // These define how numbers are stored, which YAML does not.
             ("float" | "double" | "int32" | "int64", _) if self.holds != Holds::Text => true,
             ("int-or-string", _) => true,
-            ("duration", Language::JsonSchema | Language::OpenApi) => self.format("iso-duration"),
+            ("duration", SchemaLanguage::JsonSchema | SchemaLanguage::OpenApi) => self.format("iso-duration"),
             ("iso-duration" | "password", _) => false,
             // Formats apply only to strings.
             (name, _) if matches!(self.holds, Holds::Number | Holds::List | Holds::Map) => {

@@ -84,7 +84,7 @@ fn other_documents_are_refused() {
 
 #[test]
 fn schemas_from_example_values() {
-    let options = ImportOptions { from: ImportFrom::Values, ..ImportOptions::default() };
+    let options = ImportOptions::new(ImportFrom::Values);
     let text = "a: 1\nhosts:\n- name: x\n  port: 1\n- name: z\nnone: null\nempty: []\nratio: [1, 0.5]\n";
     let imported = import_schema(text.as_bytes(), &options).expect("it is YAML");
     let expected = "#@data/values-schema

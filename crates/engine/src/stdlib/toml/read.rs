@@ -20,7 +20,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let table = DeTable::parse(text)
         .map_err(|wrong| problem(text.as_bytes(), wrong.span().map_or(0, |span| span.start), wrong.message()))?;
-    Reader { text }.dict(table.get_ref())
+    TomlReader { text }.dict(table.get_ref())
 }
 
 fn problem(text: &[u8], at: usize, why: &str) -> String {
@@ -28,11 +28,11 @@ fn problem(text: &[u8], at: usize, why: &str) -> String {
     format!("toml: line {line}: {why}")
 }
 
-struct Reader<'t> {
+struct TomlReader<'t> {
     text: &'t str,
 }
 
-impl Reader<'_> {
+impl TomlReader<'_> {
     fn dict(&self, table: &DeTable<'_>) -> Result<Value, String> {
         let pair = |(key, value): (&Spanned<Cow<'_, str>>, _)| Ok((Value::from(&**key.get_ref()), self.value(value)?));
         let pairs: Vec<(Value, Value)> = table.iter().map(pair).collect::<Result<_, String>>()?;

@@ -1,4 +1,8 @@
 //! Reads expressions: chains of attributes, lambdas, comprehensions and uses of names.
+//!
+//! This is no parser: it looks for names among tokens and ignores the rest, so half-written code
+//! does not stop it. What it must know exactly is where names are bound: lambdas and comprehensions
+//! have scopes of their own.
 
 use std::ops::Range;
 

@@ -1,4 +1,8 @@
 //! Containers: names, images, ports, variables, mounts.
+//!
+//! `containers` visits all three lists of a pod (ordinary, init and ephemeral), because names must
+//! be unique among them. What a container may have depends on its role (`ContainerRole`) and on the
+//! pod (`PodContext`).
 
 use std::collections::HashSet;
 
@@ -20,7 +24,7 @@ enum ContainerRole {
 }
 
 /// State that all containers of a pod share.
-struct Shared<'a> {
+struct PodContext<'a> {
     owner: Owner,
     volumes: &'a Volumes,
     on_host: bool,
@@ -40,7 +44,7 @@ pub(super) fn containers(cx: &mut Cx<'_>, pod: &Node, at: &At<'_>, volumes: &Vol
             None => cx.required(at, "containers", ""),
         }
     }
-    let shared = Shared {
+    let shared = PodContext {
         volumes,
         owner,
         on_host: pod.given("hostNetwork").and_then(Node::as_bool) == Some(true),
@@ -109,7 +113,7 @@ impl Cx<'_> {
     }
 }
 
-fn container(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: ContainerRole, shared: &Shared<'_>) {
+fn container(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: ContainerRole, shared: &PodContext<'_>) {
     match container.given("image") {
         None => cx.required(at, "image", ""),
         Some(image) if image.as_str() == Some("") => {
@@ -152,7 +156,7 @@ fn container(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: ContainerRole
     with(container, at, "securityContext", |context, at| security::container(cx, context, at));
 }
 
-fn restarts(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: ContainerRole, shared: &Shared<'_>) {
+fn restarts(cx: &mut Cx<'_>, container: &Node, at: &At<'_>, role: ContainerRole, shared: &PodContext<'_>) {
     with(container, at, "restartPolicy", |node, at| match role {
         // Restart policies of containers exist since 1.34.
         ContainerRole::Main if cx.version.minor() < 34 => cx.forbidden(at, "only init containers have it"),

@@ -1,4 +1,7 @@
 //! Scheduling of pods: affinity, tolerations, topology spread.
+//!
+//! Selectors of nodes and tolerations occur outside of pods as well, as in persistent volumes, so
+//! their functions are visible to all built-in kinds.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,7 @@
 //! Volumes of pods, and the sources that persistent volumes share with them.
+//!
+//! `volumes` checks a pod's list and returns the names that containers can mount. `source` is
+//! common to pods and persistent volumes; what only pods have is in `pod_source`.
 
 use std::collections::{HashMap, HashSet};
 

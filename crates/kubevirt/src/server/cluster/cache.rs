@@ -46,7 +46,7 @@ pub(super) fn template_of(vm: &Value) -> Option<Option<Arc<str>>> {
 
 /// The state of the cache.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Status {
+enum SyncState {
     /// Nothing has been read, for this reason if there is one.
     Unread(Option<String>),
     /// Everything has been read.
@@ -57,7 +57,7 @@ enum Status {
 
 #[derive(Debug)]
 struct CacheState {
-    status: Status,
+    status: SyncState,
     /// By `namespace/name`.
     objects: HashMap<Box<str>, Option<Arc<str>>>,
     /// When this was last known to match the cluster.
@@ -67,7 +67,7 @@ struct CacheState {
 }
 
 impl CacheState {
-    fn new(status: Status, objects: Objects) -> CacheState {
+    fn new(status: SyncState, objects: Objects) -> CacheState {
         CacheState { status, objects, heard: Some(Instant::now()), failure: None }
     }
 }
@@ -82,7 +82,7 @@ pub(super) struct ObjectCache {
 }
 
 /// The cached state of an object.
-pub(super) enum Lookup {
+pub(super) enum CachedObject {
     Found(Option<Arc<str>>),
     Nothing,
     Unread(String),
@@ -90,7 +90,7 @@ pub(super) enum Lookup {
 
 impl ObjectCache {
     pub(super) fn new(name: &'static str, path: &'static str, keep: Keep) -> ObjectCache {
-        let state = CacheState { heard: None, ..CacheState::new(Status::Unread(None), HashMap::new()) };
+        let state = CacheState { heard: None, ..CacheState::new(SyncState::Unread(None), HashMap::new()) };
         ObjectCache { name, path, keep, state: RwLock::new(state) }
     }
 
@@ -102,11 +102,11 @@ impl ObjectCache {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn get(&self, key: &str) -> Lookup {
+    pub(super) fn get(&self, key: &str) -> CachedObject {
         if let Some(why) = self.unread() {
-            return Lookup::Unread(why);
+            return CachedObject::Unread(why);
         }
-        self.read().objects.get(key).map_or(Lookup::Nothing, |text| Lookup::Found(text.clone()))
+        self.read().objects.get(key).map_or(CachedObject::Nothing, |text| CachedObject::Found(text.clone()))
     }
 
     /// The keys of objects with this text, sorted; or why they are unknown.
@@ -125,28 +125,28 @@ impl ObjectCache {
     /// The reason that it has not been read, if so.
     pub(super) fn unread(&self) -> Option<String> {
         match &self.read().status {
-            Status::Unread(None) => Some(format!("the {} of the cluster are being read", self.name)),
-            Status::Unread(Some(why)) => Some(format!("the {} of the cluster cannot be read: {why}", self.name)),
-            Status::Synced | Status::Absent => None,
+            SyncState::Unread(None) => Some(format!("the {} of the cluster are being read", self.name)),
+            SyncState::Unread(Some(why)) => Some(format!("the {} of the cluster cannot be read: {why}", self.name)),
+            SyncState::Synced | SyncState::Absent => None,
         }
     }
 
     pub(super) fn figures(&self) -> CacheFigures {
         let state = self.read();
-        let is_synced = !matches!(state.status, Status::Unread(_));
+        let is_synced = !matches!(state.status, SyncState::Unread(_));
         let age = state.heard.map(|heard| heard.elapsed());
         CacheFigures { name: self.name, objects: state.objects.len(), is_synced, age }
     }
 
     fn is_synced(&self) -> bool {
-        self.read().status == Status::Synced
+        self.read().status == SyncState::Synced
     }
 
     /// Records that the API does not exist; returns whether that is new.
     fn is_gone(&self) -> bool {
         let mut state = self.write();
-        let is_new = state.status != Status::Absent;
-        *state = CacheState::new(Status::Absent, HashMap::new());
+        let is_new = state.status != SyncState::Absent;
+        *state = CacheState::new(SyncState::Absent, HashMap::new());
         is_new
     }
 
@@ -154,7 +154,7 @@ impl ObjectCache {
     fn is_unreadable(&self, cause: &Error) {
         let mut state = self.write();
         state.failure = Some(cause.to_string());
-        if let Status::Unread(why) = &mut state.status {
+        if let SyncState::Unread(why) = &mut state.status {
             *why = Some(cause.to_string());
         }
     }
@@ -267,7 +267,7 @@ async fn list(cache: &ObjectCache, client: &Client) -> Result<String, Error> {
         Err(error) if error.is(410) => pages(cache, client, None).await?,
         result => result?,
     };
-    *cache.write() = CacheState::new(Status::Synced, objects);
+    *cache.write() = CacheState::new(SyncState::Synced, objects);
     Ok(version)
 }
 

@@ -1,4 +1,7 @@
 //! Requests to the API server, each on its own connection: they are few and long-lived.
+//!
+//! There is no pool and no retry: whoever asks decides what a failure means (`Error`). Each phase
+//! of a request has a timeout, because a silent server must not be mistaken for a quiet watch.
 
 use std::fmt;
 use std::pin::pin;

@@ -23,7 +23,7 @@ use crate::objects;
 use crate::value::Value;
 
 /// Looks up the addresses of a host.
-pub type Resolver = fn(&str, u16) -> io::Result<Vec<SocketAddr>>;
+pub type HostLookup = fn(&str, u16) -> io::Result<Vec<SocketAddr>>;
 
 /// The directory of a pod's service account.
 const ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -39,7 +39,7 @@ pub struct Connection {
     pub(super) prefix: String,
     pub(super) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     auth: Auth,
-    pub(super) resolver: Resolver,
+    pub(super) resolver: HostLookup,
 }
 
 #[derive(Clone)]
@@ -69,7 +69,7 @@ impl Connection {
         }
     }
 
-    fn new(server: &str, resolver: Resolver) -> Result<(Connection, bool), String> {
+    fn new(server: &str, resolver: HostLookup) -> Result<(Connection, bool), String> {
         let wrong = || format!("the server must be a URL with http or https, found {server}");
         let (scheme, rest) = server.split_once("://").ok_or_else(wrong)?;
         let (authority, prefix) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
@@ -106,7 +106,7 @@ impl Connection {
 pub fn find(
     flag: Option<&Path>,
     variable: &dyn Fn(&str) -> Option<OsString>,
-    resolver: Resolver,
+    resolver: HostLookup,
 ) -> Result<Option<Connection>, String> {
     if let Some(path) = flag {
         return kubeconfig(&[path.to_owned()], resolver).map(Some);
@@ -133,7 +133,7 @@ pub fn find(
     }
 }
 
-fn in_cluster(host: &str, port: &str, account: &Path, resolver: Resolver) -> Result<Connection, String> {
+fn in_cluster(host: &str, port: &str, account: &Path, resolver: HostLookup) -> Result<Connection, String> {
     let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
     let (mut connection, _) = Connection::new(&format!("https://{host}:{port}"), resolver)?;
     let path = account.join("ca.crt");
@@ -190,13 +190,13 @@ struct KubeconfigFile {
 }
 
 /// Reads kubeconfigs; of duplicate names the first one counts.
-fn kubeconfig(paths: &[PathBuf], resolver: Resolver) -> Result<Connection, String> {
+fn kubeconfig(paths: &[PathBuf], resolver: HostLookup) -> Result<Connection, String> {
     let files: Vec<KubeconfigFile> = paths.iter().map(|path| KubeconfigFile::read(path)).collect::<Result<_, _>>()?;
     let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     of_files(&files, resolver).map_err(|problem| format!("{}: {problem}", shown.join(", ")))
 }
 
-fn of_files(files: &[KubeconfigFile], resolver: Resolver) -> Result<Connection, String> {
+fn of_files(files: &[KubeconfigFile], resolver: HostLookup) -> Result<Connection, String> {
     let current =
         files.iter().find_map(|file| file.root.at(&["current-context"])?.as_str()).filter(|name| !name.is_empty());
     let name = current.ok_or("it has no current-context")?;
@@ -291,10 +291,10 @@ mod tests {
     }
 
     /// A new directory with these files, deleted at the end.
-    struct Files(PathBuf);
+    struct TemporaryFiles(PathBuf);
 
-    impl Files {
-        fn new(files: &[(&str, &str)]) -> Files {
+    impl TemporaryFiles {
+        fn new(files: &[(&str, &str)]) -> TemporaryFiles {
             static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
             let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let directory = std::env::temp_dir().join(format!("ytterby-config-{}-{number}", std::process::id()));
@@ -302,11 +302,11 @@ mod tests {
             for (name, content) in files {
                 std::fs::write(directory.join(name), content).unwrap();
             }
-            Files(directory)
+            TemporaryFiles(directory)
         }
     }
 
-    impl Drop for Files {
+    impl Drop for TemporaryFiles {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
@@ -319,7 +319,7 @@ mod tests {
     }
 
     fn check(text: &str, expect: Result<(&str, &str, u16, &str), &str>) {
-        let files = Files::new(&[("config", text)]);
+        let files = TemporaryFiles::new(&[("config", text)]);
         let path = files.0.join("config");
         let got = kubeconfig(std::slice::from_ref(&path), resolver);
         let got = got.map(|c| (c.host.clone(), c.prefix.clone(), c.port, c.token().unwrap().unwrap_or_default()));
@@ -362,12 +362,12 @@ mod tests {
         let user = format!("{{client-certificate-data: {}, client-key: key.pem}}", STANDARD.encode(&certificate));
         let text =
             config("{server: 'https://10.0.0.1:6443', certificate-authority: ca.pem, tls-server-name: host}", &user);
-        let files = Files::new(&[("config", &text), ("ca.pem", &certificate), ("key.pem", &key)]);
+        let files = TemporaryFiles::new(&[("config", &text), ("ca.pem", &certificate), ("key.pem", &key)]);
         let connection = kubeconfig(&[files.0.join("config")], resolver).unwrap();
         let (tls, name) = connection.tls.unwrap();
         assert_eq!((name.to_str().as_ref(), tls.client_auth_cert_resolver.has_certs()), ("host", true));
 
-        let account = Files::new(&[("ca.crt", &certificate), ("token", "one\n")]);
+        let account = TemporaryFiles::new(&[("ca.crt", &certificate), ("token", "one\n")]);
         let connection = in_cluster("fd00::1", "443", &account.0, resolver).unwrap();
         assert_eq!((connection.host.as_str(), connection.authority.as_str()), ("fd00::1", "[fd00::1]:443"));
         assert_eq!(connection.token().unwrap().as_deref(), Some("one"));
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn configurations_are_tried_in_order() {
         let text = |host: &str| config(&format!("{{server: 'http://{host}'}}"), "{}");
-        let files = Files::new(&[("a", &text("a")), ("b", &text("b"))]);
+        let files = TemporaryFiles::new(&[("a", &text("a")), ("b", &text("b"))]);
         std::fs::create_dir(files.0.join(".kube")).unwrap();
         std::fs::write(files.0.join(".kube/config"), text("home")).unwrap();
         let path = |name: &str| files.0.join(name);

@@ -18,9 +18,9 @@ use super::log::Log;
 use super::metrics::CacheFigures;
 use crate::admission::{ParentTemplate, UnknownReason};
 use crate::value::Value;
-use cache::{Lookup, ObjectCache};
+use cache::{CachedObject, ObjectCache};
 use client::Client;
-pub use config::{Connection, Resolver, find};
+pub use config::{Connection, HostLookup, find};
 
 /// Intervals of attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,10 +96,10 @@ impl Cluster {
 
     pub(super) fn template(&self, namespace: &str, name: &str) -> ParentTemplate {
         match self.templates.get(&format!("{namespace}/{name}")) {
-            Lookup::Found(Some(text)) => ParentTemplate::Rules(text),
-            Lookup::Found(None) => ParentTemplate::Plain,
-            Lookup::Nothing => ParentTemplate::Absent,
-            Lookup::Unread(why) => ParentTemplate::Unknown(UnknownReason::NotYet(why)),
+            CachedObject::Found(Some(text)) => ParentTemplate::Rules(text),
+            CachedObject::Found(None) => ParentTemplate::Plain,
+            CachedObject::Nothing => ParentTemplate::Absent,
+            CachedObject::Unread(why) => ParentTemplate::Unknown(UnknownReason::NotYet(why)),
         }
     }
 
