@@ -1,6 +1,6 @@
 //! The account of the run on this thread: what it may use and what it has used.
 //!
-//! Charges count down two numbers of the thread ([`Left`]), which is cheap. Only when one
+//! Charges count down two numbers of the thread ([`Unspent`]), which is cheap. Only when one
 //! of them reaches zero, the account checks the memory, the clock and the cancellation token, and
 //! grants more.
 
@@ -13,14 +13,14 @@ use std::time::Duration;
 use super::limits::{Cancellation, Exceeded, Limits, Meter};
 
 /// What may be charged before the account is asked.
-pub(super) struct Left {
+pub(super) struct Unspent {
     /// Bytes before the memory is checked again.
     pub room: Cell<u64>,
     /// Units of work before the clock is checked again; 0 only after a limit was reached.
     pub fuel: Cell<u64>,
 }
 
-impl Left {
+impl Unspent {
     fn take_room(&self, bytes: u64) -> bool {
         let rest = self.room.get().checked_sub(bytes);
         self.room.set(rest.unwrap_or(self.room.get()));
@@ -36,7 +36,7 @@ impl Left {
 
 thread_local! {
     /// One variable, because finding it is half of the cost of a charge.
-    pub(super) static LEFT: Left = const { Left { room: Cell::new(u64::MAX), fuel: Cell::new(u64::MAX) } };
+    pub(super) static UNSPENT: Unspent = const { Unspent { room: Cell::new(u64::MAX), fuel: Cell::new(u64::MAX) } };
     static ACCOUNT: RefCell<Option<Account>> = const { RefCell::new(None) };
 }
 
@@ -124,7 +124,8 @@ pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<A
     // The first check is early enough for small limits, and small runs never reach it.
     let room = account.limits.memory_with(0).min(BYTES_PER_LOOK / 4);
     account.room = room;
-    let (around_room, around_fuel) = LEFT.with(|left| (left.room.replace(room), left.fuel.replace(UNITS_PER_LOOK)));
+    let (around_room, around_fuel) =
+        UNSPENT.with(|unspent| (unspent.room.replace(room), unspent.fuel.replace(UNITS_PER_LOOK)));
     let around = (ACCOUNT.replace(Some(account)), around_room, around_fuel);
     if around.0.is_none() {
         ACTIVE.fetch_add(1, Ordering::Relaxed);
@@ -155,7 +156,7 @@ impl Account {
 
     /// Checks whether `bytes` more are within the limit, and grants new room.
     fn more_memory(&mut self, bytes: u64) -> Result<(), Exceeded> {
-        self.charged += self.room - LEFT.with(|left| left.room.get()).min(self.room);
+        self.charged += self.room - UNSPENT.with(|unspent| unspent.room.get()).min(self.room);
         let limit = self.limits.memory_with(self.input);
         let measured = self.meter.as_ref().and_then(|meter| meter.memory());
         let used = match measured {
@@ -179,7 +180,7 @@ impl Account {
             room = (room / 2).min(BYTES_PER_LOOK);
         }
         self.room = room;
-        LEFT.with(|left| left.room.set(room));
+        UNSPENT.with(|unspent| unspent.room.set(room));
         Ok(())
     }
 
@@ -208,7 +209,7 @@ impl Account {
         if let Some(limit) = self.around.as_ref().and_then(|around| around.reached(self.input)) {
             return Err(self.exceed(Exceeded::Time(limit)));
         }
-        LEFT.with(|left| left.fuel.set(UNITS_PER_LOOK));
+        UNSPENT.with(|unspent| unspent.fuel.set(UNITS_PER_LOOK));
         match now.filter(|now| now.saturating_sub(self.measured) >= TIME_PER_MEASUREMENT) {
             Some(now) => {
                 self.measured = now;
@@ -245,9 +246,9 @@ impl Deadline {
 }
 
 fn set_left(room: u64, fuel: u64) {
-    LEFT.with(|left| {
-        left.room.set(room);
-        left.fuel.set(fuel);
+    UNSPENT.with(|unspent| {
+        unspent.room.set(room);
+        unspent.fuel.set(fuel);
     });
 }
 
@@ -270,10 +271,10 @@ pub(super) fn take(bytes: u64, units: u64) -> Result<(), Exceeded> {
         if let Some(exceeded) = account.exceeded {
             return Err(exceeded);
         }
-        if !LEFT.with(|left| left.take_room(bytes)) {
+        if !UNSPENT.with(|unspent| unspent.take_room(bytes)) {
             account.more_memory(bytes)?;
         }
-        if LEFT.with(|left| left.take_fuel(units)) { Ok(()) } else { account.look(units) }
+        if UNSPENT.with(|unspent| unspent.take_fuel(units)) { Ok(()) } else { account.look(units) }
     })
 }
 
@@ -312,7 +313,7 @@ pub(super) fn steps_left() -> u64 {
 pub(super) fn used() -> (u64, u64) {
     ACCOUNT.with_borrow(|account| match account {
         Some(account) => {
-            (account.steps, account.charged + account.room.saturating_sub(LEFT.with(|left| left.room.get())))
+            (account.steps, account.charged + account.room.saturating_sub(UNSPENT.with(|unspent| unspent.room.get())))
         }
         None => (0, 0),
     })

@@ -24,7 +24,7 @@ pub use limits::{Cancellation, Exceeded, Limit, Limits, Meter};
 pub use parse::{parse_count, parse_size, parse_time, shown_size, shown_time};
 pub use unwind::{catch, or_unwind};
 
-use account::LEFT;
+use account::UNSPENT;
 
 /// Bytes of copying, comparing or scanning that count as one unit of work.
 const BYTES_PER_UNIT: usize = 32;
@@ -32,12 +32,12 @@ const BYTES_PER_UNIT: usize = 32;
 /// Charges memory and work. After a limit was reached, there is no fuel for any work, and no room for any memory.
 #[inline]
 fn take(bytes: u64, units: u64) -> Result<(), Exceeded> {
-    let is_within = LEFT.with(|left| {
-        let (room, fuel) = (left.room.get(), left.fuel.get());
+    let is_within = UNSPENT.with(|unspent| {
+        let (room, fuel) = (unspent.room.get(), unspent.fuel.get());
         let is_within = bytes <= room && (units < fuel || units == 0);
         if is_within {
-            left.room.set(room - bytes);
-            left.fuel.set(fuel - units);
+            unspent.room.set(room - bytes);
+            unspent.fuel.set(fuel - units);
         }
         is_within
     });
@@ -114,7 +114,7 @@ pub fn may_take(bytes: usize, units: usize) -> bool {
 /// Whether a limit was reached, so that the results of functions that cannot fail are incomplete.
 #[inline]
 pub fn is_exceeded() -> bool {
-    LEFT.with(|left| left.fuel.get() == 0)
+    UNSPENT.with(|unspent| unspent.fuel.get() == 0)
 }
 
 /// Reports a limit that was reached in functions that cannot fail.
