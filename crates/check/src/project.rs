@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ytterby::{FileKind, InputFile};
 use ytterby_diag::{FileId, Part, Pos, Sources};
 use ytterby_starlark::ast::{Arg, Ast, ExprId, ExprKind};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use crate::Cache;
 use crate::code::{self, Code};
@@ -70,8 +70,9 @@ pub(crate) fn project(files: &[InputFile], sources: &Sources, cache: &mut Cache)
     let mut project = CheckedProject { files: Vec::new(), by_path: HashMap::new(), libraries: vec![String::new()] };
     for input in files {
         let (Ok(text), Ok(source)) = (input.content.read(), ytterby::facts::source_of(input)) else { continue };
-        let facts = cache.facts(input, &text, || facts(input, &text));
         let source = cache.source(sources, source);
+        let _working = budget::working_at(source.0, 0);
+        let facts = cache.facts(input, &text, || facts(input, &text));
         project.by_path.insert(input.path.clone(), project.files.len());
         project.files.push(CheckedFile { input: input.clone(), facts, source, library: None });
     }

@@ -75,6 +75,7 @@ pub(super) fn run(
                     unreadable |= !findings(annotation, file, &mut found).readable;
                 }
                 for vm in objects.vms.iter().filter(|vm| vm.template.is_some() && vm.problem.is_none()) {
+                    let _working = file.working_at(vm.offset);
                     own_rules(vm, file, &world, &mut found);
                     within_limits()?;
                 }
@@ -96,6 +97,7 @@ pub(super) fn run(
     if args.quiet {
         found.retain(|finding| finding.level != Level::Note);
     }
+    let _working = world.working_at();
     write(&found, annotations, args, &world.sources, stdout)?;
     let worst = found.iter().map(|found| found.level).max();
     Ok(match worst {
@@ -117,6 +119,7 @@ fn annotations_of(file: &LoadedFile) -> Vec<&RulesAnnotation> {
 }
 
 fn findings(annotation: &RulesAnnotation, file: &LoadedFile, found: &mut Vec<LocatedFinding>) -> Linted {
+    let _working = file.working_at(annotation.key);
     let linted = match annotation.readable() {
         Ok(text) => lint(text),
         Err(problem) => Linted { findings: vec![unreadable(&problem)], readable: false },
@@ -184,6 +187,7 @@ fn mend(file: &LoadedFile, host: &dyn Host, stderr: &mut dyn Write) -> Result<us
     let text = file.text();
     let mut changes: Vec<(usize, usize, String)> = Vec::new();
     for annotation in annotations_of(file) {
+        let _working = file.working_at(annotation.key);
         for edit in fix::edits(&annotation.text) {
             let start = annotation.locate(text, edit.offset);
             let end = start + edit.old.len();
@@ -209,6 +213,7 @@ fn mend(file: &LoadedFile, host: &dyn Host, stderr: &mut dyn Write) -> Result<us
         at = *end;
     }
     out.extend_from_slice(&text[at..]);
+    within_limits()?;
     host.write(path, &out)?;
     writeln!(stderr, "{}: {} made", file.name, counted(changes.len(), "change"))?;
     Ok(changes.len())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ytterby_diag::{FileId, Pos, Source, Sources};
-use ytterby_text::budget;
+use ytterby_text::budget::{self, WorkingAt};
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
 use super::Host;
@@ -59,6 +59,12 @@ impl LoadedFile {
     /// A byte offset as a position for diagnostics.
     pub(super) fn pos(&self, offset: usize) -> Pos {
         Pos::new(self.id, offset.min(self.text().len()) as u32)
+    }
+
+    /// Notes that the object at a byte offset is being worked on.
+    pub(super) fn working_at(&self, offset: usize) -> WorkingAt {
+        let pos = self.pos(offset);
+        budget::working_at(pos.file.0, pos.offset)
     }
 
     /// The line of a byte offset, from 1.
@@ -152,6 +158,7 @@ fn read(
     budget::input(content.len());
     let id = sources.add(Source::new(name.clone(), content));
     let source = sources.get(id).expect("the source was just added");
+    let _working = budget::working_at(id.0, 0);
     let options = ReadOptions { comments: false, ..ReadOptions::default() };
     let (objects, tree) = match parse(source.text(), id, &options) {
         Ok(tree) => (objects(&tree, parameters).map_err(|message| ReadProblem { message, at: None }), Some(tree)),

@@ -399,3 +399,95 @@ fn many_expectations_of_many_documents() {
     let (exit, stdout, _) = scratch.run(&["test", "--limit-time", "10s"]);
     assert!(exit == 1 && stdout.contains("found 0"), "{}", &stdout[..stdout.len().min(1000)]);
 }
+
+/// Whatever reaches a limit, the report names the limit, the flag and a place in a file, and nothing is written.
+#[test]
+fn every_command_names_the_place() {
+    let keys = |from: usize, to: usize, value: &str| -> String {
+        (from..to).map(|number| format!("#@schema/desc \"text\"\nk{number}:\n  a: {value}\n")).collect()
+    };
+    let schema = format!("#@data/values-schema\n---\n{}", keys(0, 20_000, "x"));
+    let other = format!("#@data/values-schema\n---\n{}", keys(0, 20_000, "1"));
+    let plain: String = (0..100_000).map(|number| format!("k{number}: v{number}\n")).collect();
+    let properties: Vec<String> = (0..20_000).map(|at| format!("\"k{at}\": {{\"type\": \"string\"}}")).collect();
+    let json = format!("{{\"type\": \"object\", \"properties\": {{{}}}}}", properties.join(", "));
+    let pod = "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: A\nspec:\n  containers:\n  - name: a\n    image: b\n";
+    let rules: Vec<String> = (0..200)
+        .map(|at| format!("{{\"name\": \"r{at}\", \"path\": \"jsonpath::.spec.domain.cpu.cores\", \"rule\": \"integer\", \"message\": \"m\", \"max\": 1}}"))
+        .collect();
+    let vm = format!(
+        "---\napiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata:\n  name: a\n  annotations:\n    vm.kubevirt.io/validations: '[{}]'\nspec: {{template: {{spec: {{domain: {{cpu: {{cores: 2}}}}}}}}}}\n",
+        rules.join(", ")
+    );
+    let (pods, vms) = (pod.repeat(5_000), vm.repeat(50));
+    let scratch = Scratch::with(&[
+        ("schema/schema.yml", schema.as_str()),
+        ("other.yml", &other),
+        ("plain.yml", &plain),
+        ("import.json", &json),
+        ("pods.yml", &pods),
+        ("vms.yml", &vms),
+        ("project/ytterby.yml", "files: [../schema]\ntargets: {t: {output: out}}\n"),
+        ("loop.yml", ENDLESS),
+    ]);
+    let inspect = ["-f", "schema", "--data-values-schema-inspect", "-o"];
+    let mut commands: Vec<(Vec<&str>, &str)> = vec![
+        (vec!["-f", "plain.yml"], "plain.yml"),
+        (vec!["-f", "plain.yml", "-o", "json"], "plain.yml"),
+        (vec!["-f", "plain.yml", "-o", "pos"], "plain.yml"),
+        (vec!["-f", "plain.yml", "--output-files", "out"], "plain.yml"),
+        (vec!["-f", "schema", "--data-values-inspect"], "schema/schema.yml"),
+        (vec!["explain", "k1.a", "-f", "schema"], "schema/schema.yml"),
+        (vec!["gen", "-f", "schema"], "schema/schema.yml"),
+        (vec!["check", "-f", "schema"], "schema/schema.yml"),
+        (vec!["fmt", "plain.yml"], "plain.yml"),
+        (vec!["fmt", "--check", "plain.yml"], "plain.yml"),
+        (vec!["schema", "import", "import.json"], "import.json"),
+        (vec!["schema", "import", "--from", "values", "plain.yml"], "plain.yml"),
+        (vec!["schema", "diff", "schema/schema.yml", "other.yml"], "schema.yml"),
+        (vec!["kubernetes", "validate", "pods.yml"], "pods.yml"),
+        (vec!["kubevirt", "validate", "vms.yml"], "vms.yml"),
+        (vec!["kubevirt", "lint", "vms.yml"], "vms.yml"),
+        (vec!["kubevirt", "explain", "vms.yml"], "vms.yml"),
+        (vec!["kubevirt", "export", "cel", "vms.yml"], "vms.yml"),
+    ];
+    for format in ["openapi-v3", "json-schema", "crd", "ytt-schema", "markdown", "html", "values"] {
+        commands.push(([&inspect[..], &[format]].concat(), "schema/schema.yml"));
+    }
+    let limits =
+        ["--limit-memory=1MiB", "--limit-memory=40MiB", "--limit-time=1ms", "--limit-time=20ms", "--limit-output=100"];
+    let mut hits = 0;
+    for (command, file) in &commands {
+        for limit in limits {
+            let (exit, stdout, stderr) = scratch.run(&[&command[..], &[limit]].concat());
+            let text = if command[0] == "check" { &stdout } else { &stderr };
+            let (name, _) = limit.split_once('=').expect("a limit has a value");
+            // Whether larger limits are reached depends on the machine.
+            if !text.contains("limit exceeded") && limit != "--limit-memory=1MiB" {
+                continue;
+            }
+            hits += 1;
+            assert!(exit == 1 && text.contains(name), "{command:?} {limit}: {exit} {text}");
+            assert!(command[0] == "check" || stdout.is_empty(), "{command:?} {limit}: {}", stdout.len());
+            let is_placed = text.lines().any(|line| line.contains(&format!("{file}:")));
+            assert!(is_placed, "{command:?} {limit}: {text}");
+        }
+    }
+    assert!(hits > 2 * commands.len(), "{hits}");
+    assert!(!scratch.0.join("out").exists());
+}
+
+/// Exports report the field that they were writing.
+#[test]
+fn exports_name_the_field() {
+    let schema = "#@data/values-schema\n---\na: 1\n#@schema/desc \"x\" * 100000000\nb: 2\nc: 3\n";
+    let scratch = Scratch::with(&[("schema.yml", schema)]);
+    for format in ["markdown", "html", "values", "ytt-schema"] {
+        let limits = ["--limit-time=60s", "--limit-memory=300MiB", "--diagnostics=json"];
+        let inspect = ["-f", ".", "--data-values-schema-inspect", "-o", format];
+        let (exit, stdout, stderr) = scratch.run(&[&inspect[..], &limits].concat());
+        assert_eq!((exit, stdout.as_str()), (1, ""), "{format}: {stderr}");
+        let found: serde_json::Value = serde_json::from_str(stderr.trim()).expect("a line is JSON");
+        assert_eq!((&found["id"], &found["range"]["start"]["line"]), (&"limit/memory".into(), &5.into()), "{format}");
+    }
+}
