@@ -1,5 +1,6 @@
 //! Reads files and finds the objects in them.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use ytterby_text::budget::{self, WorkingAt};
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
 use super::Host;
-use ytterby_kubevirt::objects::{Objects, objects};
+use ytterby_kubevirt::objects::{LargeMaps, Objects, objects};
 use ytterby_kubevirt::parameters::Parameters;
 
 /// Maximum depth of nested directories.
@@ -39,6 +40,8 @@ pub(super) struct LoadedFile {
     pub objects: Result<Objects, ReadProblem>,
     /// The whole tree, to find positions of values; only if it contains a VM.
     pub tree: Option<Tree>,
+    /// The large maps of the tree.
+    pub maps: RefCell<LargeMaps>,
 }
 
 /// The reason that a file cannot be read.
@@ -152,6 +155,7 @@ fn read(
                 is_one_line: false,
                 objects,
                 tree: None,
+                maps: RefCell::default(),
             };
         }
     };
@@ -170,7 +174,7 @@ fn read(
     let tree = tree.filter(|_| objects.as_ref().is_ok_and(|objects| !objects.vms.is_empty()));
     let text = source.text().trim_ascii();
     let is_one_line = text.len() > LONG_LINE && !text.contains(&b'\n');
-    LoadedFile { name, path, source: Some(source), id, is_one_line, objects, tree }
+    LoadedFile { name, path, source: Some(source), id, is_one_line, objects, tree, maps: RefCell::default() }
 }
 
 /// The system's error message, without the error number.

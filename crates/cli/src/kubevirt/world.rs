@@ -183,7 +183,7 @@ fn path_in(file: &LoadedFile, keys: &[TrailStep]) -> Option<String> {
 
 fn spot(vm: &Vm, file: &LoadedFile, keys: &[TrailStep]) -> ValueOffsets {
     let whole = ValueOffsets { key: vm.offset, value: vm.offset };
-    file.tree.as_ref().map_or(whole, |tree| locate(tree, vm.node, keys))
+    file.tree.as_ref().map_or(whole, |tree| locate(tree, vm.node, keys, &mut file.maps.borrow_mut()))
 }
 
 fn place_of(file: &LoadedFile, offset: usize) -> Position {

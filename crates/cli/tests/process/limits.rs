@@ -436,10 +436,10 @@ fn every_command_names_the_place() {
         (vec!["-f", "plain.yml", "-o", "json"], "plain.yml"),
         (vec!["-f", "plain.yml", "-o", "pos"], "plain.yml"),
         (vec!["-f", "plain.yml", "--output-files", "out"], "plain.yml"),
-        (vec!["-f", "schema", "--data-values-inspect"], "schema/schema.yml"),
-        (vec!["explain", "k1.a", "-f", "schema"], "schema/schema.yml"),
-        (vec!["gen", "-f", "schema"], "schema/schema.yml"),
-        (vec!["check", "-f", "schema"], "schema/schema.yml"),
+        (vec!["-f", "schema", "--data-values-inspect"], "schema.yml"),
+        (vec!["explain", "k1.a", "-f", "schema"], "schema.yml"),
+        (vec!["gen", "-f", "schema"], "schema.yml"),
+        (vec!["check", "-f", "schema"], "schema.yml"),
         (vec!["fmt", "plain.yml"], "plain.yml"),
         (vec!["fmt", "--check", "plain.yml"], "plain.yml"),
         (vec!["schema", "import", "import.json"], "import.json"),
@@ -452,7 +452,7 @@ fn every_command_names_the_place() {
         (vec!["kubevirt", "export", "cel", "vms.yml"], "vms.yml"),
     ];
     for format in ["openapi-v3", "json-schema", "crd", "ytt-schema", "markdown", "html", "values"] {
-        commands.push(([&inspect[..], &[format]].concat(), "schema/schema.yml"));
+        commands.push(([&inspect[..], &[format]].concat(), "schema.yml"));
     }
     let limits =
         ["--limit-memory=1MiB", "--limit-memory=40MiB", "--limit-time=1ms", "--limit-time=20ms", "--limit-output=100"];
@@ -490,4 +490,44 @@ fn exports_name_the_field() {
         let found: serde_json::Value = serde_json::from_str(stderr.trim()).expect("a line is JSON");
         assert_eq!((&found["id"], &found["range"]["start"]["line"]), (&"limit/memory".into(), &5.into()), "{format}");
     }
+}
+
+/// Private libraries are found by their directories, not by comparing each with each file.
+#[test]
+fn many_libraries_are_checked() {
+    let gets: String = (0..1_500).map(|number| format!("#@ library.get(\"l{number}\")\n")).collect();
+    let template = format!("#@ load(\"@ytt:library\", \"library\")\n{gets}a: 1\n");
+    let scratch = Scratch::with(&[("t.yml", template.as_str())]);
+    for number in 0..1_500 {
+        scratch.write(&format!("_ytt_lib/l{number}/a.yml"), "a: 1\n");
+    }
+    let (exit, stdout, stderr) = scratch.run(&["check", "-f", ".", "--limit-time", "10s"]);
+    assert_eq!((exit, stdout.as_str()), (0, ""), "{stderr}");
+}
+
+/// Positions of unknown fields are found through an index of large maps.
+#[test]
+fn vms_with_many_unknown_fields_are_checked() {
+    let fields: String = (0..100_000).map(|number| format!("        foo{number}: 1\n")).collect();
+    let vm = format!(
+        "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      domain:\n{fields}"
+    );
+    let scratch = Scratch::with(&[("vm.yml", vm.as_str())]);
+    let (exit, stdout, stderr) = scratch.run(&["kubevirt", "validate", "vm.yml", "--limit-time", "10s"]);
+    assert_eq!(exit, 0, "{stderr}");
+    assert!(stdout.contains("foo99999"), "{}", &stdout[..1_000]);
+}
+
+/// Findings are assigned to their documents by position.
+#[test]
+fn many_wrong_manifests_are_reported() {
+    let pods: String = (0..10_000)
+        .map(|number| {
+            format!("---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{number}}}\nspec:\n  containers:\n  - {{name: a, image: b, ports: [{{containerPort: x}}]}}\n")
+        })
+        .collect();
+    let scratch = Scratch::with(&[("pods.yml", pods.as_str())]);
+    let (exit, stdout, stderr) = scratch.run(&["-f", "pods.yml", "--kubernetes", "1.33", "--limit-time", "20s"]);
+    assert!(exit == 1 && stdout.is_empty() && !stderr.contains("limit exceeded"), "{}", &stderr[..1_000]);
+    assert!(stderr.contains("9000 more"), "{}", &stderr[stderr.len() - 500..]);
 }
