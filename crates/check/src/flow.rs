@@ -175,6 +175,7 @@ impl<'a> FlowWalk<'a> {
     fn files(&mut self, files: &[usize]) {
         for &file in files {
             let project = self.project;
+            let _working = budget::working_at(project.files[file].source.0, 0);
             let facts = &project.files[file].facts;
             let (Some(syntax), Some(_)) = (&facts.code.syntax, &facts.names) else { continue };
             self.file = file;

@@ -81,7 +81,7 @@ pub fn check(targets: &[CheckTarget], depth: Depth, sources: &Arc<Sources>, cach
     });
     merged.unwrap_or_else(|exceeded| {
         let mut report = target::TargetFindings::default();
-        report.exceeded(exceeded);
+        report.exceeded(exceeded, sources);
         report.findings
     })
 }
@@ -121,7 +121,10 @@ impl Cache {
             versions.remove(0);
         }
         let facts = Rc::new(read());
-        versions.push((key, facts.clone()));
+        // After a limit they are not complete.
+        if !budget::is_exceeded() {
+            versions.push((key, facts.clone()));
+        }
         facts
     }
 

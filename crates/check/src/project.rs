@@ -1,12 +1,12 @@
 //! The parsed files of a target, and their libraries.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ytterby::{FileKind, InputFile};
 use ytterby_diag::{FileId, Part, Pos, Sources};
 use ytterby_starlark::ast::{Arg, Ast, ExprId, ExprKind};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use crate::Cache;
 use crate::code::{self, Code};
@@ -41,6 +41,8 @@ pub(crate) struct CheckedProject {
     by_path: HashMap<String, usize>,
     /// The directories of libraries, with a trailing slash; the first one is the root, which is empty.
     pub libraries: Vec<String>,
+    /// Their numbers.
+    numbers: HashMap<String, usize>,
 }
 
 impl FileFacts {
@@ -67,11 +69,17 @@ impl CheckedFile {
 
 /// Parses the files of a target, after file marks were applied.
 pub(crate) fn project(files: &[InputFile], sources: &Sources, cache: &mut Cache) -> CheckedProject {
-    let mut project = CheckedProject { files: Vec::new(), by_path: HashMap::new(), libraries: vec![String::new()] };
+    let mut project = CheckedProject {
+        files: Vec::new(),
+        by_path: HashMap::new(),
+        libraries: vec![String::new()],
+        numbers: HashMap::from([(String::new(), 0)]),
+    };
     for input in files {
         let (Ok(text), Ok(source)) = (input.content.read(), ytterby::facts::source_of(input)) else { continue };
-        let facts = cache.facts(input, &text, || facts(input, &text));
         let source = cache.source(sources, source);
+        let _working = budget::working_at(source.0, 0);
+        let facts = cache.facts(input, &text, || facts(input, &text));
         project.by_path.insert(input.path.clone(), project.files.len());
         project.files.push(CheckedFile { input: input.clone(), facts, source, library: None });
     }
@@ -122,24 +130,30 @@ impl CheckedProject {
 
     /// Finds the libraries that code refers to, starting from the root, and their files.
     fn find_libraries(&mut self) {
+        let directories: HashSet<String> =
+            self.files.iter().flat_map(|file| directories(&file.input.path)).map(str::to_owned).collect();
         let mut next = 0;
         while next < self.libraries.len() {
-            let mut found = Vec::new();
-            for file in self.files.iter().filter(|file| self.owner(&file.input.path) == Some(next)) {
+            // Libraries found meanwhile are private, so they take no file from those that are known.
+            let owners: Vec<Option<usize>> = self.files.iter().map(|file| self.owner(&file.input.path)).collect();
+            let mut found: Vec<(usize, String)> = Vec::new();
+            for (file, owner) in self.files.iter().zip(owners) {
+                let Some(owner) = owner.filter(|owner| *owner >= next) else { continue };
                 let loads = file.facts.names.iter().flat_map(|names| &names.loads);
                 let loaded = loads.filter_map(|load| load.module.strip_prefix('@')?.split_once(':'));
                 let loaded = loaded.map(|(name, _)| name).filter(|name| *name != "ytt");
                 for name in loaded.chain(file.facts.libraries.iter().map(String::as_str)) {
-                    found.push(format!("{}{PRIVATE}/{name}/", file.directory()));
+                    found.push((owner, format!("{}{PRIVATE}/{name}/", file.directory())));
                 }
             }
-            for directory in found {
-                let exists = self.files.iter().any(|file| file.input.path.starts_with(&directory));
-                if exists && !self.libraries.contains(&directory) {
+            next = self.libraries.len();
+            found.sort_by_key(|(owner, _)| *owner);
+            for (_, directory) in found {
+                if directories.contains(&directory) && !self.numbers.contains_key(&directory) {
+                    self.numbers.insert(directory.clone(), self.libraries.len());
                     self.libraries.push(directory);
                 }
             }
-            next += 1;
         }
         for at in 0..self.files.len() {
             self.files[at].library = self.owner(&self.files[at].input.path);
@@ -148,16 +162,18 @@ impl CheckedProject {
 
     /// The library of a path: the innermost known one, unless a private directory is in between.
     fn owner(&self, path: &str) -> Option<usize> {
-        let inside = |directory: &&String| {
-            path.strip_prefix(directory.as_str()).is_some_and(|rest| !rest.split('/').any(|piece| piece == PRIVATE))
-        };
-        let (number, _) = self
-            .libraries
-            .iter()
-            .enumerate()
-            .filter(|(_, directory)| inside(directory))
-            .max_by_key(|(_, directory)| directory.len())?;
-        Some(number)
+        let mut rest = "";
+        for directory in directories(path).into_iter().rev() {
+            let more = &path[directory.len()..];
+            if more[..more.len() - rest.len()].split('/').any(|piece| piece == PRIVATE) {
+                return None;
+            }
+            if let Some(number) = self.numbers.get(directory) {
+                return Some(*number);
+            }
+            rest = more;
+        }
+        None
     }
 
     /// The files whose code sees the data values of a library: its own, and those that they load.
@@ -226,4 +242,10 @@ pub(crate) fn has_code(file: &InputFile) -> bool {
         FileKind::Starlark => true,
         FileKind::Data => false,
     }
+}
+
+/// The directories around a path, each with a trailing slash, outermost first; the first one is empty.
+fn directories(path: &str) -> Vec<&str> {
+    let ends = path.match_indices('/').map(|(slash, _)| slash + 1);
+    std::iter::once(0).chain(ends).map(|end| &path[..end]).collect()
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ytterby::facts::{OverlayRecord, SchemaFacts, compile_files, marked_files, schema_facts};
 use ytterby::{Failure, InputFile, Options, Silent, render};
-use ytterby_diag::{Diagnostic, FileId, Id, Pos, Sources};
+use ytterby_diag::{Diagnostic, FileId, Id, Pos, Sources, limits};
 use ytterby_text::Str;
 use ytterby_text::budget::{self, BudgetGuard, Exceeded};
 use ytterby_yaml::{ReadOptions, Tree, parse};
@@ -58,7 +58,7 @@ pub(crate) fn check(target: &CheckTarget, depth: Depth, sources: &Arc<Sources>, 
             let _ = budget::catch(|| experiment(target, &examined, &mut report, sources));
         }
         Ok(None) => {}
-        Err(exceeded) => report.exceeded(exceeded),
+        Err(exceeded) => report.exceeded(exceeded, sources),
     }
     report
 }
@@ -138,13 +138,11 @@ fn experiment(target: &CheckTarget, examined: &Examined, report: &mut TargetFind
 
 impl TargetFindings {
     /// Reports a limit, unless the run has reported it with its place.
-    pub(crate) fn exceeded(&mut self, exceeded: Exceeded) {
+    pub(crate) fn exceeded(&mut self, exceeded: Exceeded, sources: &Sources) {
         self.failed = true;
         let is_known = self.findings.iter().any(|finding| finding.id.limit() == exceeded.limit());
         if exceeded != Exceeded::Cancelled && !is_known {
-            let mut failure = Failure::from(exceeded);
-            failure.explain_limits(None);
-            self.take(&failure);
+            self.take(&limits::explained(exceeded.into(), sources));
         }
     }
 
@@ -245,6 +243,7 @@ impl TargetFindings {
         lints::files::check(project, &flows, &used, &mut self.findings);
         let loaded = lints::names::loaded(project);
         for (number, file) in project.files.iter().enumerate() {
+            let _working = budget::working_at(file.source.0, 0);
             if file.library.is_some() && has_code(&file.input) {
                 lints::names::check(project, number, &loaded, used.contains(&number), &mut self.findings);
                 lints::branches::check(file, &mut self.findings);
@@ -334,6 +333,7 @@ impl TargetFindings {
                 .filter_map(|file| {
                     let text = file.content.read().ok()?;
                     let source = cache.source(sources, ytterby::facts::source_of(file).ok()?);
+                    let _working = budget::working_at(source.0, 0);
                     let tree = parse(&text, source, &ReadOptions { comments: true, ..ReadOptions::default() }).ok()?;
                     Some((tree, source, text))
                 })

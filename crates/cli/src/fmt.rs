@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ytterby::{FileKind, InputFile};
-use ytterby_diag::{Diagnostic, Failure, FileId, Id, Readers, Source, Sources};
+use ytterby_diag::{Diagnostic, Failure, Id, Pos, Readers, Source, Sources};
+use ytterby_text::budget;
 use ytterby_yaml::{NodeId, ReadOptions, Tree, View, format, format_in_place, parse};
 
 use crate::build::unified;
@@ -17,7 +18,7 @@ use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::project::{self, findings::Findings};
 use crate::read::{self, InputOptions, Skip, Stdin, Symlinks, Urls};
-use crate::{host, report, write};
+use crate::{host, limits, report, write};
 
 /// Formats the YAML files given by flags and operands.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
@@ -58,6 +59,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
                     Ok(FileResult::Left(warning)) => findings.warn(number, "", &[*warning], sources),
                     Err(failure) => findings.fail(number, "", failure, sources),
                 }
+                budget::check()?;
             }
             let is_good = findings.is_good() && !(mode.check && changed > 0);
             host::write_error(&findings.report(program, sources, rendering));
@@ -65,14 +67,15 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             i32::from(!is_good)
         }
         false => {
+            let mut formatted = Vec::new();
             for file in yaml {
-                let content = file.content.read()?;
-                ytterby_text::budget::input(content.len());
-                let source = Source::new(file.path.clone(), content.clone()).with_place(file.place.as_deref());
-                let tree = parse(&content, sources.add(source), &options)
-                    .map_err(|error| Failure::from(Diagnostic::from(error)))?;
-                host::write_output(&format(&tree))?;
+                if let Err(failure) = add_formatted(file, &options, sources, &mut formatted) {
+                    // ytt writes the files before the one that it cannot parse. After a limit, nothing is written.
+                    limits::write_output(&formatted)?;
+                    return Err(failure);
+                }
             }
+            limits::write_output(&formatted)?;
             0
         }
     };
@@ -105,14 +108,34 @@ enum FileResult {
     Left(Box<Diagnostic>),
 }
 
+/// Adds a formatted file to the output.
+fn add_formatted(
+    file: &InputFile,
+    options: &ReadOptions,
+    sources: &Sources,
+    formatted: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    let content = file.content.read()?;
+    budget::input(content.len());
+    let source = Source::new(file.path.clone(), content.clone()).with_place(file.place.as_deref());
+    let id = sources.add(source);
+    let _working = budget::working_at(id.0, 0);
+    let tree = parse(&content, id, options).map_err(|error| Failure::from(Diagnostic::from(error)))?;
+    formatted.append(&mut format(&tree));
+    budget::may_output(formatted.len())?;
+    Ok(())
+}
+
 /// Formats one file as `mode` requests.
 fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: FormatMode) -> Result<FileResult, Failure> {
     let content = file.content.read()?;
-    ytterby_text::budget::input(content.len());
+    budget::input(content.len());
     let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
     let source = Source::new(file.path.clone(), content.clone()).with_place(file.place.as_deref());
     let place = file.place.clone().unwrap_or_else(|| file.path.clone());
-    let tree = parse(&content, sources.add(source.with_readers(readers)), options)
+    let id = sources.add(source.with_readers(readers));
+    let _working = budget::working_at(id.0, 0);
+    let tree = parse(&content, id, options)
         .map_err(|error| Failure::from(Diagnostic::from(error)).doing(format!("Formatting {place}")))?;
     let text = format_in_place(&tree);
     // Editors format like standard output, where most templates begin with a blank line.
@@ -162,7 +185,7 @@ fn has_aliases(tree: &Tree) -> bool {
 
 /// Whether a text parses to the documents of a tree. A file is only overwritten if it does.
 fn says_the_same(tree: &Tree, text: &[u8], options: &ReadOptions) -> bool {
-    let Ok(again) = parse(text, FileId(0), options) else { return false };
+    let Ok(again) = parse(text, Pos::UNKNOWN.file, options) else { return false };
     let filled = |tree: &Tree| -> Vec<String> {
         let documents = tree.documents().iter().filter(|document| !document.injected);
         documents.map(|document| shown(tree, document.value)).filter(|text| text != "null").collect()

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ytterby::{Failure, Limits, Meter};
-use ytterby_diag::{Diagnostic, Id};
+use ytterby_diag::{Diagnostic, Id, Sources};
 use ytterby_text::budget::{self, parse_count, parse_size, parse_time};
 
 use crate::commands::flag;
 use crate::flags::{Invocation, TextFlag};
+use crate::host;
 
 /// The limits that the flags set.
 pub fn of_flags(flags: &Invocation) -> Result<Limits, Failure> {
@@ -37,13 +38,20 @@ fn read<T>(
 }
 
 /// Runs a command that does not render within the limits that the flags set.
-pub fn within<T>(flags: &Invocation, run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub fn within<T>(
+    flags: &Invocation,
+    sources: &Sources,
+    run: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let _running = budget::begin(of_flags(flags)?, None, Some(Arc::new(Process::default())));
-    let result = budget::catch(run).unwrap_or_else(|exceeded| Err(exceeded.into()));
-    let Err(exceeded) = budget::check() else { return result };
-    let mut failure = Failure::from(exceeded);
-    failure.explain_limits(None);
-    Err(failure)
+    ytterby_diag::limits::within(sources, run)
+}
+
+/// Writes the result of a command that does not render, within its limits.
+pub fn write_output(bytes: &[u8]) -> Result<(), Failure> {
+    budget::check()?;
+    budget::output(bytes.len())?;
+    host::write_output(bytes)
 }
 
 /// Measures what this process uses.

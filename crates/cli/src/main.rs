@@ -119,7 +119,7 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
     match names[..] {
         [] | ["template"] => render::run(program, flags, sources),
         ["build"] => build::run(program, flags, sources),
-        ["fmt"] => limits::within(flags, || fmt::run(program, flags, sources)),
+        ["fmt"] => limits::within(flags, sources, || fmt::run(program, flags, sources)),
         ["init"] => init::run(program, flags, sources),
         ["lsp"] => lsp::run(),
         ["check"] => check::run(program, flags, sources),
@@ -130,16 +130,16 @@ fn dispatch(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         ["version"] => done(version(program, flags)?),
         ["kubernetes", "validate"] => {
             let rendering = report::rendering(program, flags)?;
-            limits::within(flags, || kubernetes::run(program, flags, rendering, sources))
+            limits::within(flags, sources, || kubernetes::run(program, flags, rendering, sources))
         }
         // It has limits per review.
-        ["kubevirt", "serve"] => kubevirt::run(program, flags),
+        ["kubevirt", "serve"] => kubevirt::run(program, flags, sources),
         ["kubevirt", "explain" | "lint" | "validate"] | ["kubevirt", "export", "cel"] => {
-            limits::within(flags, || kubevirt::run(program, flags))
+            limits::within(flags, sources, || kubevirt::run(program, flags, sources))
         }
         ["schema", "diff"] => schema::diff(program, flags, sources),
         ["schema", "project"] => done(ytterby_project::json_schema()),
-        ["schema", "import"] => limits::within(flags, || schema::import(program, flags, sources)),
+        ["schema", "import"] => limits::within(flags, sources, || schema::import(program, flags, sources)),
         ["help"] => help::answer(program, flags).and_then(done),
         ["completion", shell] => completion_script(program, shell, flags),
         ["__complete"] => completion::answer(&commands::ROOT, &flags.operands, Descriptions::Shown).and_then(done),

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use ytterby::{Change, Changes, Failure, Impact, ImportOptions, InputFile, Options, Rendered};
 use ytterby_diag::render::Rendering;
-use ytterby_diag::{Id, Sources};
+use ytterby_diag::{Id, Source, Sources};
+use ytterby_text::budget;
 use ytterby_text::gojson::{self, Html};
 
 use crate::commands::flag::{self, AnswerFormat};
 use crate::flags::Invocation;
-use crate::host::{self, Terminal};
+use crate::host::Terminal;
 use crate::read::{self, Stdin, Symlinks};
 use crate::{limits, report};
 
@@ -33,7 +34,9 @@ pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i3
         return Err(Failure::new(Id::FLAG_OPERAND, format!("Expected '{path}' to be a file, but is a directory")));
     };
     let content = file.content.read()?;
-    ytterby_text::budget::input(content.len());
+    budget::input(content.len());
+    let source = Source::new(file.path.clone(), content.clone()).with_place(file.place.as_deref());
+    let _working = budget::working_at(sources.add(source).0, 0);
     let mut options = ImportOptions::new(from);
     options.name = name;
     let imported = ytterby::import_schema(&content, &options).map(|imported| {
@@ -42,6 +45,9 @@ pub fn import(program: &str, flags: &Invocation, sources: &Sources) -> Result<i3
         rendered
     });
     let imported = imported.map_err(|failure| failure.doing(format!("Importing '{path}'")));
+    if let Ok(imported) = &imported {
+        budget::may_output(imported.documents.len())?;
+    }
     finish(program, imported, sources, rendering)
 }
 
@@ -68,10 +74,14 @@ pub fn diff(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
         meter: Some(Arc::new(limits::Process::default())),
         ..Options::default()
     };
+    let first_file = sources.next_id();
     let changes = ytterby::diff_schemas(old, new, &options, sources, Rc::new(Terminal::default()));
     let verdict = changes.as_ref().ok().and_then(Changes::verdict);
     let text = changes.map(|changes| Rendered::of_text(write(&changes)));
-    let exit = finish(program, text, sources, rendering)?;
+    let exit = limits::within(flags, sources, || {
+        let _working = budget::working_at(first_file.0, 0);
+        finish(program, text, sources, rendering)
+    })?;
     Ok(exit.max(i32::from(fail_on.is_some() && verdict >= fail_on)))
 }
 
@@ -111,7 +121,7 @@ fn finish(
     let warnings = result.as_ref().map(|rendered| &rendered.warnings[..]);
     report::outcome(program, warnings, sources, rendering);
     match result {
-        Ok(rendered) => host::write_output(&rendered.documents).map(|()| 0),
+        Ok(rendered) => limits::write_output(&rendered.documents).map(|()| 0),
         Err(_) => Ok(1),
     }
 }

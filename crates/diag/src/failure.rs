@@ -566,6 +566,14 @@ impl Failure {
             Cause::Problem(diagnostic) if diagnostic.labels.is_empty() => {
                 diagnostic.labels.push(Label::new(Role::Problem, pos, part));
             }
+            // Other problems of code have a position, or none on purpose.
+            Cause::Code(problems) => {
+                let problems = problems.iter_mut().filter(|problem| problem.id.limit().is_some());
+                for problem in problems.filter(|problem| problem.label.is_none() && problem.frames.is_empty()) {
+                    problem.label = Some(Label::new(Role::Problem, pos, part.clone()));
+                    problem.frames.push(Frame { name: None, pos, place: pos, is_foreign: false });
+                }
+            }
             Cause::Nested(_, inner) => inner.place_at(pos, part),
             Cause::Series(failures) => failures.iter_mut().for_each(|failure| failure.place_at(pos, part.clone())),
             _ => {}

@@ -25,6 +25,7 @@ mod diagnostic;
 mod failure;
 mod fix;
 mod id;
+pub mod limits;
 mod lines;
 mod listing;
 mod outline;

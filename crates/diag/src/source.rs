@@ -438,6 +438,12 @@ impl Sources {
         Sources { base: Some(base.clone()), ..Sources::default() }
     }
 
+    /// The id of the source that will be added next.
+    pub fn next_id(&self) -> FileId {
+        let number = self.len() as u32;
+        FileId(if self.base.is_some() { LAYER | number } else { number })
+    }
+
     /// Adds a source and returns its id.
     pub fn add(&self, source: Source) -> FileId {
         let mut own = self.own.write().unwrap_or_else(PoisonError::into_inner);

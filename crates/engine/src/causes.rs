@@ -2,6 +2,7 @@
 //! without depending on the implementation in `provenance`.
 
 use ytterby_diag::{Path, Pos, Step};
+use ytterby_text::budget;
 
 use crate::node::{Document, Node, key_text};
 
@@ -20,13 +21,43 @@ pub(crate) fn add(reads: &mut Vec<(Path, Pos)>, more: Vec<(Path, Pos)>) {
     }
 }
 
-/// The document with a node at this path and position; otherwise one that contains the item around
-/// it.
-pub(crate) fn document_with<'d>(docs: &'d [Document], path: &Path, pos: Pos) -> Option<&'d Document> {
-    let steps = path.steps();
-    let around = &steps[..steps.len().saturating_sub(1)];
-    let is_at = |doc: &&Document, steps: &[Step]| place_of(doc, steps) == Some(pos);
-    docs.iter().find(|doc| is_at(doc, steps)).or_else(|| docs.iter().find(|doc| is_at(doc, around)))
+/// Documents by the position where they begin.
+pub(crate) struct DocumentsByPosition {
+    docs: Vec<Document>,
+    /// Their numbers, sorted by position.
+    order: Vec<usize>,
+}
+
+impl DocumentsByPosition {
+    pub fn new(docs: Vec<Document>) -> DocumentsByPosition {
+        let mut order: Vec<usize> = (0..docs.len()).collect();
+        order.sort_by_key(|at| key(docs[*at].pos));
+        DocumentsByPosition { docs, order }
+    }
+
+    /// The document with a node at this path and position; otherwise one that contains the item
+    /// around it. Most nodes are in a document that begins before them, with no other in between.
+    pub fn document_with(&self, path: &Path, pos: Pos) -> Option<&Document> {
+        let steps = path.steps();
+        let around = &steps[..steps.len().saturating_sub(1)];
+        let is_at = |doc: &&Document, steps: &[Step]| {
+            budget::or_unwind(budget::work(1));
+            place_of(doc, steps) == Some(pos)
+        };
+        let before = &self.order[..self.order.partition_point(|at| key(self.docs[*at].pos) <= key(pos))];
+        let nearest = before.last().map(|at| key(self.docs[*at].pos));
+        let first = before.partition_point(|at| Some(key(self.docs[*at].pos)) < nearest);
+        let near = || before[first..].iter().map(|at| &self.docs[*at]);
+        near()
+            .find(|doc| is_at(doc, steps))
+            .or_else(|| near().find(|doc| is_at(doc, around)))
+            .or_else(|| self.docs.iter().find(|doc| is_at(doc, steps)))
+            .or_else(|| self.docs.iter().find(|doc| is_at(doc, around)))
+    }
+}
+
+fn key(pos: Pos) -> (u32, u32) {
+    (pos.file.0, pos.offset)
 }
 
 /// The position of the item at a path, or of the nearest enclosing one with a position.

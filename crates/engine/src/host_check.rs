@@ -5,7 +5,7 @@
 
 use ytterby_diag::{Cause, Diagnostic, Failure, Id, Label, Part, Path, Pos, Role, Severity, Text};
 
-use crate::causes::{self, FindCauses};
+use crate::causes::{self, DocumentsByPosition, FindCauses};
 use crate::library::Evaluated;
 use crate::node::{Document, MAX_NODES, Node};
 use crate::output_documents::{OutputCheck, OutputDocuments};
@@ -47,12 +47,12 @@ fn causes_of(causes: &dyn FindCauses, evaluated: &Evaluated, findings: &[Diagnos
         return Vec::new();
     }
     let docs = evaluated.documents.iter().flat_map(|(_, docs)| docs.clone().into_nodes().items);
-    let docs: Vec<Document> = docs.collect();
+    let docs = DocumentsByPosition::new(docs.collect());
     let nowhere = || (Document::new(Node::NULL, Pos::UNKNOWN), Path::document());
     let node = |finding: &Diagnostic| {
         let path = finding.path.clone()?;
         let pos = finding.primary()?.pos;
-        Some((causes::document_with(&docs, &path, pos)?.clone(), path))
+        Some((docs.document_with(&path, pos)?.clone(), path))
     };
     let nodes: Vec<(Document, Path)> = findings.iter().map(|finding| node(finding).unwrap_or_else(nowhere)).collect();
     causes.of(&nodes)

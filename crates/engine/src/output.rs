@@ -13,6 +13,7 @@ use ytterby_yaml::{Sink, Tree};
 use crate::api::OutputFile;
 use crate::early::{self, WrittenDocuments};
 use crate::library::Evaluated;
+use crate::limits::working_at;
 use crate::node::{
     self, FileDocuments, MAX_NODES, Node, Origin, Scalar, count, count_several, write_below, write_node,
 };
@@ -49,12 +50,17 @@ pub(crate) fn yaml_and(
     };
     for docs in docs {
         match docs {
-            FileDocuments::Plain(tree) => match reuse {
-                Some(reuse) => write_shared_tree(&mut writer, &tree, reuse),
-                None => write_tree(&tree, &mut writer),
-            },
+            FileDocuments::Plain(tree) => {
+                let _working = working_at(Pos::new(tree.file(), 0));
+                match reuse {
+                    Some(reuse) => write_shared_tree(&mut writer, &tree, reuse),
+                    None => write_tree(&tree, &mut writer),
+                }
+                budget::may_output(writer.written())?;
+            }
             FileDocuments::Nodes(docs) => {
                 for doc in docs.items.into_iter().filter(|doc| !doc.is_empty()) {
+                    let _working = working_at(doc.pos);
                     writer.document();
                     let mut left = MAX_NODES;
                     let result = match reuse {
@@ -62,6 +68,7 @@ pub(crate) fn yaml_and(
                         None => write_below(&mut writer, &doc.value, &mut left),
                     };
                     result.map_err(too_large)?;
+                    budget::may_output(writer.written())?;
                     if written == Written::Leave && writer.written() < LEFT {
                         std::mem::forget(doc);
                     }
@@ -94,12 +101,20 @@ const SEPARATOR: usize = 4;
 pub(crate) fn files(evaluated: Evaluated, written: Written, reuse: Option<&Reuse>) -> Result<Vec<OutputFile>, Failure> {
     let texts = evaluated.texts.into_iter().map(|(path, text)| OutputFile { path, bytes: text });
     let mut files: Vec<OutputFile> = texts.collect();
+    let mut ready: usize = files.iter().map(|file| file.bytes.len()).sum();
     for (file, docs) in evaluated.documents {
-        files.push(OutputFile { path: file.path, bytes: yaml_and(written, reuse, [docs])?.into() });
+        let _working = file.file.working_at();
+        let bytes = yaml_and(written, reuse, [docs])?;
+        ready += bytes.len();
+        budget::may_output(ready)?;
+        files.push(OutputFile { path: file.path, bytes: bytes.into() });
     }
     for (file, docs) in evaluated.written {
+        let _working = file.file.working_at();
         let bytes = docs.map_err(too_large)?;
         if !bytes.is_empty() {
+            ready += bytes.len();
+            budget::may_output(ready)?;
             files.push(OutputFile { path: file.path, bytes: bytes.into() });
         }
     }
@@ -166,6 +181,7 @@ pub(crate) fn positions(run: &Run, docs: &[FileDocuments]) -> Result<Vec<u8>, Fa
             }
         };
         for doc in docs.items.iter().filter(|doc| !doc.is_empty()) {
+            let _working = working_at(doc.pos);
             writer.document(place(run, doc.pos).as_deref());
             writer.begin();
             let mut left = MAX_NODES;
@@ -234,9 +250,13 @@ fn leaf(node: &Node) -> Result<Option<Vec<u8>>, String> {
 fn write<'a>(sink: &mut impl Sink, docs: impl IntoIterator<Item = &'a FileDocuments>) -> Result<(), String> {
     for docs in docs {
         match docs {
-            FileDocuments::Plain(tree) => write_tree(tree, sink),
+            FileDocuments::Plain(tree) => {
+                let _working = working_at(Pos::new(tree.file(), 0));
+                write_tree(tree, sink);
+            }
             FileDocuments::Nodes(docs) => {
                 for doc in docs.items.iter().filter(|doc| !doc.is_empty()) {
+                    let _working = working_at(doc.pos);
                     sink.document();
                     write_node(sink, &doc.value)?;
                 }

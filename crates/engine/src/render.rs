@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use ytterby_diag::{Diagnostic, Failure, Id, Origin, Pos, Sources};
 use ytterby_starlark::Eval;
+use ytterby_text::budget;
 use ytterby_text::profile::phase;
 
 use crate::api::{Host, Inspect, Options, OutputForm, Rendered, Silent};
@@ -263,6 +264,7 @@ fn below(root: &LibraryRun, names: &[String]) -> Result<LibraryRun, Failure> {
 fn inspected_schema(run: &Run, schema: Option<&Schema>) -> Result<Rendered, Failure> {
     let absent = Schema::absent();
     let schema = schema.unwrap_or(&absent);
+    let _working = limits::working_at(schema.root.pos);
     let types = &run.options.output_types;
     let offer = offer(run);
     let format = match types.schema(offer)? {
@@ -297,7 +299,9 @@ fn text(format: Format, schema: SchemaFormat, write: impl FnOnce() -> String) ->
         let text = format!("Output type '{}' cannot be combined with '{}'", format.name(), schema.name());
         return Err(Failure::new(Id::FLAG_CONFLICT, text));
     }
-    Ok(Rendered { documents: write().into_bytes(), ..Rendered::default() })
+    let documents = write().into_bytes();
+    budget::may_output(documents.len())?;
+    Ok(Rendered { documents, ..Rendered::default() })
 }
 
 /// The formats that `--output` accepts in this run.
@@ -332,6 +336,12 @@ fn write(run: &Run, evaluated: Evaluated) -> Result<Rendered, Failure> {
     }
     let has_other_files = !evaluated.texts.is_empty();
     if run.writes_early.get() {
+        let mut ready = 0;
+        for (file, docs) in &evaluated.written {
+            let _working = file.file.working_at();
+            ready += docs.as_ref().map_or(0, Vec::len);
+            budget::may_output(ready)?;
+        }
         let documents = output::joined(evaluated.written.into_iter().map(|(_, docs)| docs))?;
         return Ok(Rendered { documents, has_other_files, ..Rendered::default() });
     }
@@ -350,11 +360,14 @@ fn written(run: &Run) -> Written {
 
 /// One stream of documents in the format that `--output` names.
 fn documents(run: &Run, docs: Vec<FileDocuments>) -> Result<Rendered, Failure> {
+    let first = docs.iter().find_map(FileDocuments::first_pos);
     let documents = match run.options.output_types.format(offer(run))? {
         Format::Yaml => output::yaml_and(written(run), run.reuse.as_deref(), docs)?,
         Format::Json => output::json(&docs)?,
         Format::Pos => output::positions(run, &docs)?,
         Format::YamlSource => output_source::yaml(run, docs)?,
     };
+    let _working = limits::working_at(first.unwrap_or(Pos::UNKNOWN));
+    budget::may_output(documents.len())?;
     Ok(Rendered { documents, ..Rendered::default() })
 }

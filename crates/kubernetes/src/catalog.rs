@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ytterby_diag::{Diagnostic, Id, Part, Path, Severity, Text};
+use ytterby_diag::{Diagnostic, Id, Part, Path, Severity, Text, limits};
 use ytterby_text::spelling;
 
 use crate::builtin;
@@ -186,6 +186,7 @@ impl Catalog {
         depth: usize,
         of_list: Option<&Gvk>,
     ) {
+        let _working = limits::working_at(root.pos);
         let text = |key: &str| root.text(key).filter(|text| !text.is_empty());
         let api_version = text("apiVersion").or(of_list.map(|gvk| gvk.version.as_str())).map(str::to_owned);
         let kind = text("kind").or(of_list.map(|gvk| gvk.kind.as_str())).map(str::to_owned);

@@ -4,6 +4,7 @@
 //! Other objects are ignored.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use ytterby_yaml::{MapItem, NodeId, Scalar, Style, Tree, View};
@@ -349,18 +350,37 @@ pub struct ValueOffsets {
     pub value: usize,
 }
 
-/// Finds the value at a path, or its nearest existing parent.
-pub fn locate(tree: &Tree, from: NodeId, keys: &[TrailStep]) -> ValueOffsets {
+/// The items of large maps by key, so that finding many values in one map takes linear time.
+#[derive(Debug, Default)]
+pub struct LargeMaps(HashMap<NodeId, HashMap<Box<str>, usize>>);
+
+impl LargeMaps {
+    /// Smaller maps are searched.
+    const LEAST: usize = 64;
+
+    /// The item with a name; of duplicate keys the last.
+    fn find<'t>(&mut self, map: NodeId, items: &'t [MapItem], name: &str) -> Option<&'t MapItem> {
+        let key = |item: &'t MapItem| match &item.key {
+            Scalar::Str(text) => text.to_str(),
+            other => key_text(other).into(),
+        };
+        if items.len() < LargeMaps::LEAST {
+            return items.iter().rev().find(|item| key(item) == name);
+        }
+        let index = || items.iter().enumerate().map(|(at, item)| (key(item).into(), at)).collect();
+        let by_name = self.0.entry(map).or_insert_with(index);
+        by_name.get(name).map(|at| &items[*at])
+    }
+}
+
+/// Finds the value at a path, or its nearest existing parent. `maps` belongs to the tree.
+pub fn locate(tree: &Tree, from: NodeId, keys: &[TrailStep], maps: &mut LargeMaps) -> ValueOffsets {
     let mut at = from;
     let mut spot = ValueOffsets { key: start(tree, from), value: start(tree, from) };
     for key in keys {
         let (key, value) = match (key, tree.value(at)) {
             (TrailStep::Name(name), View::Map(items)) => {
-                let is_named = |item: &&MapItem| match &item.key {
-                    Scalar::Str(text) => *text == **name,
-                    other => key_text(other) == **name,
-                };
-                let Some(item) = items.iter().rev().find(is_named) else { break };
+                let Some(item) = maps.find(at, items, name) else { break };
                 (item.pos.offset as usize, item.value)
             }
             (TrailStep::Index(index), View::Array(items)) => {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 
 use ytterby::InputFile;
 use ytterby_diag::{Diagnostic, Failure, Id, Source, Sources};
@@ -64,6 +64,7 @@ fn is_schema_of_kind(path: &str, text: &[u8]) -> bool {
 impl Schemas {
     fn add(&mut self, file: &InputFile, text: &Str, lenient: bool, sources: &Arc<Sources>) -> Result<(), Failure> {
         let name = file.place.clone().unwrap_or_else(|| file.path.clone());
+        let _working = budget::working_at(sources.next_id().0, 0);
         let roots = parsed(&name, text, sources)?;
         let mut is_useful = false;
         for root in &roots {

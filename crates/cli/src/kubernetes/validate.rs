@@ -8,17 +8,18 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use ytterby_diag::limits::working_at;
 use ytterby_diag::render::{Rendering, Report, render as report};
-use ytterby_diag::{Cause, Diagnostic, Failure, FileId, Id, Readers, Severity, Source, Sources};
+use ytterby_diag::{Cause, Diagnostic, Failure, FileId, Id, Pos, Readers, Severity, Source, Sources};
 use ytterby_kubernetes::{CheckState, Checked, Version, documents, types_of};
-use ytterby_text::budget;
+use ytterby_text::budget::{self, Exceeded};
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
 use super::results::{ResourceResult, ResourceResults, ResultFormat};
 use super::schemas::{self, Schemas};
 use crate::commands::flag;
 use crate::flags::Invocation;
-use crate::{host, read};
+use crate::{host, limits, read};
 
 /// Budget charge for a document, besides its expressions and patterns, which are charged where they run.
 const DOCUMENT: usize = 1_000;
@@ -49,6 +50,12 @@ impl Input {
             Input::File(path) => std::fs::read(path).map_err(|error| read::io_text(&error)),
         }
     }
+
+    /// Its text as a source, to quote it.
+    fn source(&self, text: Vec<u8>) -> Source {
+        let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
+        Source::new(self.name(), text).with_readers(readers)
+    }
 }
 
 /// Runs the command.
@@ -60,7 +67,6 @@ pub fn run(program: &str, flags: &Invocation, rendering: Rendering, sources: &Ar
     let unknown = |value: &str| format!("Unknown output format '{value}'");
     let format = flags.choice(&flag::VALIDATE_OUTPUT, unknown)?;
     let options = super::options(flags, &version)?;
-    let own = Arc::new(Sources::new());
     let mut schemas = match schemas::load(flags.list(&flag::KUBERNETES_SCHEMA), options, sources) {
         Ok(schemas) => schemas,
         Err(failure) => return Ok(unreadable(program, rendering, &failure, sources)),
@@ -73,13 +79,14 @@ pub fn run(program: &str, flags: &Invocation, rendering: Rendering, sources: &Ar
         }
     }
     let resources = ResourceResults::new(format, flags.is_on(&flag::VERBOSE));
-    let mut results = Results { sources: own, files: 0, resources, findings: Vec::new(), unreadable: false };
-    learn(&inputs, &mut schemas);
+    let mut results = Results { sources: sources.clone(), resources, findings: Vec::new(), unreadable: false };
     for input in &inputs {
-        results.check(input, &schemas);
-        budget::check()?;
+        results.attempt(input, |_| learn(input, &mut schemas, sources.next_id()))?;
     }
-    results.report(program, flags, rendering, format)
+    for input in &inputs {
+        results.attempt(input, |results| results.check(input, &schemas))?;
+    }
+    results.report(inputs.first(), program, flags, rendering, format)
 }
 
 /// Reports unreadable input.
@@ -136,20 +143,21 @@ fn list(operand: &str, inputs: &mut Vec<Input>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Collects the definitions among the inputs, then looks up schemas of kinds that are still unknown.
-fn learn(inputs: &[Input], schemas: &mut Schemas) {
+/// Collects the definitions of an input, then looks up schemas of kinds that are still unknown. The input is the source
+/// `file` if a limit ends this.
+fn learn(input: &Input, schemas: &mut Schemas, file: FileId) {
     const DEFINITION: &[u8] = b"CustomResourceDefinition";
-    for input in inputs {
-        let Ok(text) = input.text() else { continue };
-        let has_definition = memchr::memmem::find(&text, DEFINITION).is_some();
-        if !has_definition && !schemas.has_templates() {
-            continue;
-        }
-        let Ok(tree) = tree(&text, FileId(0)) else { continue };
-        for document in documents(&tree) {
-            schemas.catalog.add_definition(&document.root);
-            schemas.look_up(types_of(&document.root));
-        }
+    let Ok(text) = input.text() else { return };
+    let has_definition = memchr::memmem::find(&text, DEFINITION).is_some();
+    if !has_definition && !schemas.has_templates() {
+        return;
+    }
+    let _working = budget::working_at(file.0, 0);
+    let Ok(tree) = tree(&text, file) else { return };
+    for document in documents(&tree) {
+        let _working = budget::working_at(file.0, document.root.pos.offset);
+        schemas.catalog.add_definition(&document.root);
+        schemas.look_up(types_of(&document.root));
     }
 }
 
@@ -161,13 +169,22 @@ fn tree(text: &[u8], file: FileId) -> Result<Tree, ytterby_yaml::ReadError> {
 struct Results {
     /// Contains only files with findings.
     sources: Arc<Sources>,
-    files: u32,
     resources: ResourceResults,
     findings: Vec<Diagnostic>,
     unreadable: bool,
 }
 
 impl Results {
+    /// Works on an input; if that reaches a limit, the report names the input.
+    fn attempt(&mut self, input: &Input, work: impl FnOnce(&mut Results)) -> Result<(), Exceeded> {
+        let next = self.sources.next_id();
+        let done = budget::catch(|| work(self)).and_then(|()| budget::check());
+        if done.is_err() && self.sources.next_id() == next {
+            self.sources.add(input.source(input.text().unwrap_or_default()));
+        }
+        done
+    }
+
     fn check(&mut self, input: &Input, schemas: &Schemas) {
         let name: Rc<str> = input.name().into();
         let text = match input.text() {
@@ -182,7 +199,8 @@ impl Results {
             }
         };
         budget::input(text.len());
-        let file = FileId(self.files);
+        let file = self.sources.next_id();
+        let _working = budget::working_at(file.0, 0);
         let before = self.findings.len();
         match tree(&text, file) {
             Err(error) => {
@@ -204,9 +222,7 @@ impl Results {
             }
         }
         if self.findings.len() > before {
-            let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
-            self.sources.add(Source::new(&*name, text).with_readers(readers));
-            self.files += 1;
+            self.sources.add(input.source(text));
         }
     }
 
@@ -216,14 +232,20 @@ impl Results {
         }
     }
 
-    /// Writes the results and returns the exit code.
+    /// Writes the results and returns the exit code. A limit that this reaches is reported at the first finding, or at the
+    /// first input.
     fn report(
         self,
+        first: Option<&Input>,
         program: &str,
         flags: &Invocation,
         rendering: Rendering,
         format: Option<ResultFormat>,
     ) -> Result<i32, Failure> {
+        let sources = self.sources.clone();
+        let next = Pos::new(sources.next_id(), 0);
+        let pos = self.findings.iter().find_map(Diagnostic::primary).map_or(next, |label| label.pos);
+        let _working = working_at(pos);
         let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
         let has_errors = self.findings.iter().any(is_error);
         let rendering = if format == Some(ResultFormat::Sarif) { Rendering::Sarif } else { rendering };
@@ -235,16 +257,21 @@ impl Results {
                 let failures: Vec<Failure> = errors.into_iter().map(Failure::from).collect();
                 let failure = (!failures.is_empty()).then(|| Failure::of(Cause::Series(failures)));
                 let version = env!("CARGO_PKG_VERSION");
-                let sources = &self.sources;
-                let report_of =
-                    Report { program, version, failure: failure.as_ref(), warnings: &warnings, sources, printed: "" };
-                report(&report_of, rendering)
+                let failure = failure.as_ref();
+                report(
+                    &Report { program, version, failure, warnings: &warnings, sources: &sources, printed: "" },
+                    rendering,
+                )
             }
         };
         if flags.is_on(&flag::SUMMARY) && (format.is_none() && !rendering.is_for_machines()) {
             text.push_str(&self.resources.summary());
         }
-        host::write_output(text.as_bytes())?;
+        limits::write_output(text.as_bytes()).inspect_err(|_| {
+            if let (true, Some(first)) = (pos == next, first) {
+                sources.add(first.source(first.text().unwrap_or_default()));
+            }
+        })?;
         Ok(if self.unreadable { UNREADABLE } else { i32::from(has_errors) })
     }
 }

@@ -3,8 +3,10 @@
 //! The table ([`super::commands`]) defines which command has which flag; others are rejected before
 //! they get here.
 
-use ytterby_diag::Id;
+use std::sync::Arc;
+
 use ytterby_diag::render::Rendering;
+use ytterby_diag::{Id, Sources};
 use ytterby_kubevirt::parameters::Parameters;
 
 use super::flag;
@@ -37,6 +39,8 @@ pub(super) enum FieldValidation {
 /// Checked flags and operands. Flags that a command does not have get their defaults.
 #[derive(Debug, Default)]
 pub(super) struct KubevirtArgs {
+    /// Gets the texts that are read.
+    pub sources: Arc<Sources>,
     pub files: Vec<String>,
     pub templates: Vec<String>,
     pub instancetypes: Vec<String>,
@@ -53,8 +57,9 @@ pub(super) struct KubevirtArgs {
 
 impl KubevirtArgs {
     /// Reads the flags of a command.
-    pub(super) fn read(flags: &Invocation) -> Result<KubevirtArgs, Failure> {
+    pub(super) fn read(flags: &Invocation, sources: &Arc<Sources>) -> Result<KubevirtArgs, Failure> {
         let args = KubevirtArgs {
+            sources: sources.clone(),
             files: flags.list(&flag::FILE).iter().chain(&flags.operands).cloned().collect(),
             templates: flags.list(&flag::TEMPLATE).to_vec(),
             instancetypes: flags.list(&flag::INSTANCETYPE).to_vec(),

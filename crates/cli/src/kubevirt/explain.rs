@@ -27,6 +27,7 @@ pub(super) fn run(
             continue;
         };
         for vm in &objects.vms {
+            let _working = file.working_at(vm.offset);
             let (annotation, rules_file) = match world.governed(vm, file) {
                 Governed::By(annotation, rules_file) => (annotation, rules_file),
                 Governed::Exempt(why) => {

@@ -80,6 +80,7 @@ pub(super) fn run(
     let mut names = PolicyNames::default();
     let mut out = PolicyWriter { out: stdout, is_first: true };
     for group in &groups {
+        let _working = group.file.working_at(group.annotation.key);
         let rules = match group.annotation.rules() {
             Ok(rules) => rules,
             Err(problem) => {

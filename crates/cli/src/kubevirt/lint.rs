@@ -105,6 +105,7 @@ pub(super) fn run(
                     unreadable |= !findings(annotation, file, &mut found);
                 }
                 for vm in objects.vms.iter().filter(|vm| vm.template.is_some() && vm.problem.is_none()) {
+                    let _working = file.working_at(vm.offset);
                     own_rules(vm, file, &world, &mut found);
                     within_limits()?;
                 }
@@ -120,6 +121,7 @@ pub(super) fn run(
     if args.quiet {
         found.retain(|finding| finding.severity() != Severity::Note);
     }
+    let _working = world.working_at();
     write(&found, annotations, args, &world.sources, stdout)?;
     let has = |severity| found.iter().any(|finding| finding.severity() == severity);
     Ok(match () {
@@ -141,6 +143,7 @@ fn annotations_of(file: &LoadedFile) -> Vec<&RulesAnnotation> {
 
 /// Adds the findings in an annotation; returns whether it could be parsed.
 fn findings(annotation: &RulesAnnotation, file: &LoadedFile, found: &mut Vec<LocatedFinding>) -> bool {
+    let _working = file.working_at(annotation.key);
     let linted = match annotation.readable() {
         Ok(text) => lint(text),
         Err(problem) => Linted { findings: vec![unreadable(&problem)], readable: false },
@@ -186,6 +189,7 @@ fn mend(file: &LoadedFile, host: &dyn Host, stderr: &mut dyn Write) -> Result<us
     let text = file.text();
     let mut changes: Vec<(usize, usize, String)> = Vec::new();
     for annotation in annotations_of(file) {
+        let _working = file.working_at(annotation.key);
         for edit in fix::edits(&annotation.text) {
             let start = annotation.locate(text, edit.offset);
             let end = start + edit.old.len();
@@ -211,6 +215,7 @@ fn mend(file: &LoadedFile, host: &dyn Host, stderr: &mut dyn Write) -> Result<us
         at = *end;
     }
     out.extend_from_slice(&text[at..]);
+    within_limits()?;
     host.write(path, &out)?;
     writeln!(stderr, "{}: {} made", file.name, counted(changes.len(), "change"))?;
     Ok(changes.len())

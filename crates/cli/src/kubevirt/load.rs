@@ -4,16 +4,17 @@
 //! reason, and each command reports it in its format. Directories are read in alphabetical order,
 //! up to a depth.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ytterby_diag::{FileId, Pos, Source, Sources};
-use ytterby_text::budget;
+use ytterby_text::budget::{self, WorkingAt};
 use ytterby_yaml::{ReadOptions, Tree, parse};
 
 use super::Host;
-use ytterby_kubevirt::objects::{Objects, objects};
+use ytterby_kubevirt::objects::{LargeMaps, Objects, objects};
 use ytterby_kubevirt::parameters::Parameters;
 
 /// Maximum depth of nested directories.
@@ -43,6 +44,8 @@ pub(super) struct LoadedFile {
     pub objects: Result<Objects, ReadProblem>,
     /// The whole tree, to find positions of values; only if it contains a VM.
     pub tree: Option<Tree>,
+    /// The large maps of the tree.
+    pub maps: RefCell<LargeMaps>,
 }
 
 /// The reason that a file cannot be read.
@@ -63,6 +66,12 @@ impl LoadedFile {
     /// A byte offset as a position for diagnostics.
     pub(super) fn pos(&self, offset: usize) -> Pos {
         Pos::new(self.id, offset.min(self.text().len()) as u32)
+    }
+
+    /// Notes that the object at a byte offset is being worked on.
+    pub(super) fn working_at(&self, offset: usize) -> WorkingAt {
+        let pos = self.pos(offset);
+        budget::working_at(pos.file.0, pos.offset)
     }
 
     /// The line of a byte offset, from 1.
@@ -150,12 +159,14 @@ fn read(
                 is_one_line: false,
                 objects,
                 tree: None,
+                maps: RefCell::default(),
             };
         }
     };
     budget::input(content.len());
     let id = sources.add(Source::new(name.clone(), content));
     let source = sources.get(id).expect("the source was just added");
+    let _working = budget::working_at(id.0, 0);
     let options = ReadOptions { comments: false, ..ReadOptions::default() };
     let (objects, tree) = match parse(source.text(), id, &options) {
         Ok(tree) => (objects(&tree, parameters).map_err(|message| ReadProblem { message, at: None }), Some(tree)),
@@ -167,7 +178,7 @@ fn read(
     let tree = tree.filter(|_| objects.as_ref().is_ok_and(|objects| !objects.vms.is_empty()));
     let text = source.text().trim_ascii();
     let is_one_line = text.len() > LONG_LINE && !text.contains(&b'\n');
-    LoadedFile { name, path, source: Some(source), id, is_one_line, objects, tree }
+    LoadedFile { name, path, source: Some(source), id, is_one_line, objects, tree, maps: RefCell::default() }
 }
 
 /// The system's error message, without the error number.

@@ -21,10 +21,12 @@ mod tests;
 mod validate;
 mod world;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use ytterby_diag::Id;
+use ytterby_diag::{Id, Sources};
+use ytterby_text::budget;
 
 use crate::flags::Invocation;
 use args::KubevirtArgs;
@@ -55,11 +57,15 @@ const UNREADABLE: i32 = 2;
 const NOTHING: &str = "there is no VirtualMachine and no Template in the input";
 
 /// Runs the command of an invocation: findings go to standard output. Returns the exit code.
-pub(crate) fn run(program: &str, flags: &Invocation) -> Result<i32, ytterby_diag::Failure> {
-    let mut stdout = BufWriter::new(io::stdout().lock());
+pub(crate) fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, ytterby_diag::Failure> {
+    let mut output = LimitedOutput::default();
     // Not locked, because the threads of `serve` write there, too.
-    let code = call(program, flags, &Disk, &mut stdout, &mut io::stderr());
-    let code = code.and_then(|code| Ok(stdout.flush().map(|()| code)?));
+    let code = call(program, flags, &Disk, sources, &mut output, &mut io::stderr());
+    let code = code.and_then(|code| {
+        within_limits()?;
+        let mut stdout = io::stdout().lock();
+        Ok(stdout.write_all(&output.0).and_then(|()| stdout.flush()).map(|()| code)?)
+    });
     match code {
         Ok(code) => Ok(code),
         // A closed pipe is not an error of this program.
@@ -76,17 +82,34 @@ fn call(
     program: &str,
     flags: &Invocation,
     host: &dyn Host,
+    sources: &Arc<Sources>,
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> Result<i32, Failure> {
     match flags.command().name {
         #[cfg(feature = "server")]
         "serve" => serve::run(program, flags, host),
-        "cel" => export::run(&KubevirtArgs::read(flags)?, host, stdout, stderr),
-        "explain" => explain::run(&KubevirtArgs::read(flags)?, host, stdout, stderr),
-        "lint" => lint::run(&KubevirtArgs::read(flags)?, host, stdout, stderr),
-        "validate" => validate::run(&KubevirtArgs::read(flags)?, host, stdout),
+        "cel" => export::run(&KubevirtArgs::read(flags, sources)?, host, stdout, stderr),
+        "explain" => explain::run(&KubevirtArgs::read(flags, sources)?, host, stdout, stderr),
+        "lint" => lint::run(&KubevirtArgs::read(flags, sources)?, host, stdout, stderr),
+        "validate" => validate::run(&KubevirtArgs::read(flags, sources)?, host, stdout),
         name => unreachable!("kubevirt has no command {name}"),
+    }
+}
+
+/// The output of a command, kept until the command is done: a command that reaches a limit writes nothing.
+#[derive(Default)]
+struct LimitedOutput(Vec<u8>);
+
+impl Write for LimitedOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let charged = budget::text(bytes.len()).and_then(|()| budget::output(bytes.len()));
+        charged.map_err(|exceeded| io::Error::other(exceeded.to_string()))?;
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -99,7 +122,7 @@ enum Failure {
 
 /// Fails if a limit of the command was reached, because the results are then incomplete.
 fn within_limits() -> Result<(), Failure> {
-    ytterby_text::budget::check().map_err(|exceeded| Failure::Usage(Box::new(exceeded.into())))
+    budget::check().map_err(|exceeded| Failure::Usage(Box::new(exceeded.into())))
 }
 
 /// An error of the command line.

@@ -50,10 +50,11 @@ fn run(args: &str, files: &[(&str, &str)]) -> CommandRun {
     let host = Memory(RefCell::new(files));
     let words = std::iter::once("kubevirt").chain(args.split_whitespace()).map(str::to_owned).collect();
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let parsed = crate::flags::parse(&crate::commands::ROOT, words, &ytterby_diag::Sources::new());
+    let sources = std::sync::Arc::new(ytterby_diag::Sources::new());
+    let parsed = crate::flags::parse(&crate::commands::ROOT, words, &sources);
     let result = parsed
         .map_err(|failure| Failure::Usage(Box::new(failure)))
-        .and_then(|flags| super::call("ytterby", &flags, &host, &mut out, &mut err));
+        .and_then(|flags| super::call("ytterby", &flags, &host, &sources, &mut out, &mut err));
     let code = result.unwrap_or_else(|failure| {
         err.extend(match failure {
             Failure::Usage(failure) => failure.to_string().into_bytes(),

@@ -32,6 +32,7 @@ pub(super) fn run(args: &KubevirtArgs, host: &dyn Host, stdout: &mut dyn Write) 
             Err(_) => report.objects.extend(unreadable_file(file)),
             Ok(objects) => {
                 for vm in &objects.vms {
+                    let _working = file.working_at(vm.offset);
                     report.objects.push(check(vm, file, &world, fields, &mut cache));
                     within_limits()?;
                 }
@@ -44,6 +45,7 @@ pub(super) fn run(args: &KubevirtArgs, host: &dyn Host, stdout: &mut dyn Write) 
     if report.objects.is_empty() {
         report.objects.push(nothing(args, &world));
     }
+    let _working = world.working_at();
     output::write(&report, args, &world.sources, stdout)?;
     Ok(if report.unreadable() {
         UNREADABLE

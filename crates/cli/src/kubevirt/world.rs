@@ -6,11 +6,12 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::args::KubevirtArgs;
 use super::load::{self, LoadedFile};
 use super::report::Position;
-use super::{Failure, Host, usage};
+use super::{Failure, Host, usage, within_limits};
 use ytterby_diag::{Id, Sources};
 use ytterby_kubevirt::evaluate::{Sizing, complete_cpu};
 use ytterby_kubevirt::instancetype::{self, Instancetypes};
@@ -19,6 +20,7 @@ use ytterby_kubevirt::rules::{self, Rules, Unreadable};
 use ytterby_kubevirt::select::{self, RulesSource};
 use ytterby_kubevirt::trail::TrailStep;
 use ytterby_kubevirt::value::Value;
+use ytterby_text::budget::WorkingAt;
 
 /// Files, templates and instance types.
 pub(super) struct LoadedInputs {
@@ -27,7 +29,7 @@ pub(super) struct LoadedInputs {
     pub instancetype_files: Vec<LoadedFile>,
     instancetypes: Instancetypes,
     /// Contains the texts that diagnostics quote.
-    pub sources: Sources,
+    pub sources: Arc<Sources>,
     /// Templates by name, as the indexes of their file (those of `templates` after those of `files`)
     /// and of the template in it.
     by_name: HashMap<Box<str>, Vec<(usize, usize)>>,
@@ -48,10 +50,11 @@ pub(super) enum Governed<'w> {
 
 impl LoadedInputs {
     pub(super) fn load(args: &KubevirtArgs, host: &dyn Host) -> Result<LoadedInputs, Failure> {
-        let sources = Sources::new();
+        let sources = args.sources.clone();
         let files = load::files(&args.files, &args.parameters, host, &sources);
         let templates = load::files(&args.templates, &args.parameters, host, &sources);
         let instancetype_files = load::files(&args.instancetypes, &args.parameters, host, &sources);
+        within_limits()?;
         let all = || files.iter().chain(&templates).chain(&instancetype_files);
         let objects = || all().filter_map(|file| file.objects.as_ref().ok());
         let instancetypes = Instancetypes::new(objects().flat_map(|objects| objects.instancetypes.iter().cloned()));
@@ -69,6 +72,11 @@ impl LoadedInputs {
             }
         }
         Ok(LoadedInputs { files, templates, instancetype_files, instancetypes, sources, by_name, compat: args.compat })
+    }
+
+    /// Notes that the results of all files are being worked on.
+    pub(super) fn working_at(&self) -> Option<WorkingAt> {
+        Some(self.files.first()?.working_at(0))
     }
 
     /// Templates with this name, with their files.
@@ -179,7 +187,7 @@ fn path_in(file: &LoadedFile, keys: &[TrailStep]) -> Option<String> {
 
 fn spot(vm: &Vm, file: &LoadedFile, keys: &[TrailStep]) -> ValueOffsets {
     let whole = ValueOffsets { key: vm.offset, value: vm.offset };
-    file.tree.as_ref().map_or(whole, |tree| locate(tree, vm.node, keys))
+    file.tree.as_ref().map_or(whole, |tree| locate(tree, vm.node, keys, &mut file.maps.borrow_mut()))
 }
 
 fn place_of(file: &LoadedFile, offset: usize) -> Position {

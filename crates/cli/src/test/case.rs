@@ -8,8 +8,8 @@ use std::fs;
 use std::sync::Arc;
 
 use ytterby::{Failure, Options, OutputCheck, OutputFile, Rendered};
-use ytterby_diag::{Diagnostic, Id, PlaceNames, Sources, Step};
-use ytterby_project::{ExpectedFailure, Placed, PlacedData, Target, Test, join};
+use ytterby_diag::{Diagnostic, Id, Part, PlaceNames, Sources, Step, limits};
+use ytterby_project::{Expectation, ExpectedFailure, Placed, PlacedData, Target, Test, join};
 use ytterby_text::budget;
 
 use super::{TestFailure, TestResult, Tested, expect, find, remedy};
@@ -65,7 +65,7 @@ pub fn run(
         (Err(failure), None) => failure.diagnostics().into_iter().map(TestFailure::from).collect(),
         (Ok(rendered), None) => {
             let options = engine.options(&job);
-            let mut found = compared(test, &documents.take(), &options);
+            let mut found = compared(test, &documents.take(), &options, &outcome.sources);
             if let Some(name) = &test.snapshot {
                 let place = join(directory, SNAPSHOTS);
                 match (snapshot_problem(name, &join(&place, &name.value), rendered), update) {
@@ -152,15 +152,19 @@ fn rules_of(failure: &Failure, sources: &Sources) -> Vec<(String, String)> {
 }
 
 /// Compares documents with all expectations, within the limits of the test.
-fn compared(test: &Test, documents: &[PlacedData], options: &Options) -> Vec<TestFailure> {
+fn compared(test: &Test, documents: &[PlacedData], options: &Options, sources: &Sources) -> Vec<TestFailure> {
     let _running = budget::begin(options.limits, None, options.meter.clone());
     let compare = || {
         let mut index = expect::DocumentIndex::new(documents);
-        test.expect.iter().flat_map(|expectation| expect::check(expectation, &mut index)).collect()
+        let check = |expectation: &Expectation| {
+            let _working = limits::working_at(expectation.pos);
+            expect::check(expectation, &mut index)
+        };
+        test.expect.iter().flat_map(check).collect()
     };
     budget::catch(compare).unwrap_or_else(|exceeded| {
-        let mut failure = Failure::from(exceeded);
-        failure.explain_limits(None);
+        let mut failure = limits::explained(exceeded.into(), sources);
+        failure.place_at(test.name.pos, Part::Value);
         failure.diagnostics().into_iter().map(TestFailure::from).collect()
     })
 }

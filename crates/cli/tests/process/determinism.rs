@@ -25,7 +25,7 @@ const PROJECT: &str = "files: [in]\ntargets:\n  \
 
 #[test]
 fn output_does_not_depend_on_the_environment() {
-    let mut expected: Option<[String; 3]> = None;
+    let mut expected: Option<[String; 4]> = None;
     let surroundings: [&[(&str, &str)]; 6] = [
         &[],
         &[("LC_ALL", "C"), ("TZ", "UTC")],
@@ -53,12 +53,17 @@ fn output_does_not_depend_on_the_environment() {
         };
         let rendered = run(&["-f", "in"]);
         let schema = run(&["-f", "in", "--data-values-schema-inspect", "-o", "openapi-v3"]);
+        let told = [
+            run(&["check", "-f", "in"]),
+            run(&["gen", "-f", "in", "--count", "5"]),
+            run(&["explain", "size", "-f", "in"]),
+        ];
         run(&["-f", "in", "--output-files", "out"]);
         // Any number of threads.
         scratch.write("ytterby.yml", PROJECT);
         let built = run(&["build", "--jobs", ["1", "2", "7"][round % 3]]);
         let written = format!("{built}{:?}{:?}", scratch.list("out"), scratch.list("built"));
-        let found = [rendered, schema, written];
+        let found = [rendered, schema, written, told.concat()];
         match &expected {
             None => expected = Some(found),
             Some(expected) => assert_eq!(&found, expected, "{variables:?}"),

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{BIN, Scratch, finish};
 
@@ -94,6 +96,43 @@ fn a_closed_pipe_ends_the_program_quietly() {
     command.args(["-c", &script]).current_dir(&scratch.0).stdin(Stdio::null());
     let (exit, stdout, stderr) = finish(&mut command);
     assert_eq!((exit, stdout.as_str(), stderr.as_str()), (0, "- some text\n", ""));
+}
+
+/// Files that others write and directories that they replace while the program reads them: an error or a result, never a
+/// crash or an endless run.
+#[test]
+fn inputs_that_change_meanwhile_are_read_or_refused() {
+    let scratch = Scratch::with(&[("in/a.yml", "a: 1\n")]);
+    let (path, stop) = (scratch.0.clone(), Arc::new(AtomicBool::new(false)));
+    let stopped = stop.clone();
+    let writer = std::thread::spawn(move || {
+        let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: A}\n---\n";
+        for round in 0.. {
+            let text = if round % 2 == 0 { pod.repeat(round % 500) } else { "a: [\n".to_owned() };
+            let _ = fs::write(path.join("in/a.yml"), text);
+            let _ = fs::create_dir(path.join("in/d"));
+            let _ = fs::write(path.join("in/d/b.yml"), "#@ x = 1\nb: #@ x\n");
+            let _ = fs::remove_dir_all(path.join("in/d"));
+            if stopped.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+    });
+    for _ in 0..10 {
+        for args in [
+            &["-f", "in"][..],
+            &["-f", "in", "--output-files", "out"],
+            &["fmt", "--check", "in"],
+            &["check", "-f", "in"],
+            &["kubernetes", "validate", "in"],
+            &["kubevirt", "validate", "in"],
+        ] {
+            let (exit, _, stderr) = scratch.run(args);
+            assert!((0..=2).contains(&exit) && !stderr.contains("Internal error"), "{args:?}: {exit} {stderr}");
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    writer.join().expect("the writer ends");
 }
 
 #[test]

@@ -399,3 +399,135 @@ fn many_expectations_of_many_documents() {
     let (exit, stdout, _) = scratch.run(&["test", "--limit-time", "10s"]);
     assert!(exit == 1 && stdout.contains("found 0"), "{}", &stdout[..stdout.len().min(1000)]);
 }
+
+/// Whatever reaches a limit, the report names the limit, the flag and a place in a file, and nothing is written.
+#[test]
+fn every_command_names_the_place() {
+    let keys = |from: usize, to: usize, value: &str| -> String {
+        (from..to).map(|number| format!("#@schema/desc \"text\"\nk{number}:\n  a: {value}\n")).collect()
+    };
+    let schema = format!("#@data/values-schema\n---\n{}", keys(0, 20_000, "x"));
+    let other = format!("#@data/values-schema\n---\n{}", keys(0, 20_000, "1"));
+    let plain: String = (0..100_000).map(|number| format!("k{number}: v{number}\n")).collect();
+    let properties: Vec<String> = (0..20_000).map(|at| format!("\"k{at}\": {{\"type\": \"string\"}}")).collect();
+    let json = format!("{{\"type\": \"object\", \"properties\": {{{}}}}}", properties.join(", "));
+    let pod = "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: A\nspec:\n  containers:\n  - name: a\n    image: b\n";
+    let rules: Vec<String> = (0..200)
+        .map(|at| format!("{{\"name\": \"r{at}\", \"path\": \"jsonpath::.spec.domain.cpu.cores\", \"rule\": \"integer\", \"message\": \"m\", \"max\": 1}}"))
+        .collect();
+    let vm = format!(
+        "---\napiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata:\n  name: a\n  annotations:\n    vm.kubevirt.io/validations: '[{}]'\nspec: {{template: {{spec: {{domain: {{cpu: {{cores: 2}}}}}}}}}}\n",
+        rules.join(", ")
+    );
+    let (pods, vms) = (pod.repeat(5_000), vm.repeat(50));
+    let scratch = Scratch::with(&[
+        ("schema/schema.yml", schema.as_str()),
+        ("other.yml", &other),
+        ("plain.yml", &plain),
+        ("import.json", &json),
+        ("pods.yml", &pods),
+        ("vms.yml", &vms),
+        ("project/ytterby.yml", "files: [../schema]\ntargets: {t: {output: out}}\n"),
+        ("loop.yml", ENDLESS),
+    ]);
+    let inspect = ["-f", "schema", "--data-values-schema-inspect", "-o"];
+    let mut commands: Vec<(Vec<&str>, &str)> = vec![
+        (vec!["-f", "plain.yml"], "plain.yml"),
+        (vec!["-f", "plain.yml", "-o", "json"], "plain.yml"),
+        (vec!["-f", "plain.yml", "-o", "pos"], "plain.yml"),
+        (vec!["-f", "plain.yml", "--output-files", "out"], "plain.yml"),
+        (vec!["-f", "schema", "--data-values-inspect"], "schema.yml"),
+        (vec!["explain", "k1.a", "-f", "schema"], "schema.yml"),
+        (vec!["gen", "-f", "schema"], "schema.yml"),
+        (vec!["check", "-f", "schema"], "schema.yml"),
+        (vec!["fmt", "plain.yml"], "plain.yml"),
+        (vec!["fmt", "--check", "plain.yml"], "plain.yml"),
+        (vec!["schema", "import", "import.json"], "import.json"),
+        (vec!["schema", "import", "--from", "values", "plain.yml"], "plain.yml"),
+        (vec!["schema", "diff", "schema/schema.yml", "other.yml"], "schema.yml"),
+        (vec!["kubernetes", "validate", "pods.yml"], "pods.yml"),
+        (vec!["kubevirt", "validate", "vms.yml"], "vms.yml"),
+        (vec!["kubevirt", "lint", "vms.yml"], "vms.yml"),
+        (vec!["kubevirt", "explain", "vms.yml"], "vms.yml"),
+        (vec!["kubevirt", "export", "cel", "vms.yml"], "vms.yml"),
+    ];
+    for format in ["openapi-v3", "json-schema", "crd", "ytt-schema", "markdown", "html", "values"] {
+        commands.push(([&inspect[..], &[format]].concat(), "schema.yml"));
+    }
+    let limits =
+        ["--limit-memory=1MiB", "--limit-memory=40MiB", "--limit-time=1ms", "--limit-time=20ms", "--limit-output=100"];
+    let mut hits = 0;
+    for (command, file) in &commands {
+        for limit in limits {
+            let (exit, stdout, stderr) = scratch.run(&[&command[..], &[limit]].concat());
+            let text = if command[0] == "check" { &stdout } else { &stderr };
+            let (name, _) = limit.split_once('=').expect("a limit has a value");
+            // Whether larger limits are reached depends on the machine.
+            if !text.contains("limit exceeded") && limit != "--limit-memory=1MiB" {
+                continue;
+            }
+            hits += 1;
+            assert!(exit == 1 && text.contains(name), "{command:?} {limit}: {exit} {text}");
+            assert!(command[0] == "check" || stdout.is_empty(), "{command:?} {limit}: {}", stdout.len());
+            let is_placed = text.lines().any(|line| line.contains(&format!("{file}:")));
+            assert!(is_placed, "{command:?} {limit}: {text}");
+        }
+    }
+    assert!(hits > 2 * commands.len(), "{hits}");
+    assert!(!scratch.0.join("out").exists());
+}
+
+/// Exports report the field that they were writing.
+#[test]
+fn exports_name_the_field() {
+    let schema = "#@data/values-schema\n---\na: 1\n#@schema/desc \"x\" * 100000000\nb: 2\nc: 3\n";
+    let scratch = Scratch::with(&[("schema.yml", schema)]);
+    for format in ["markdown", "html", "values", "ytt-schema"] {
+        let limits = ["--limit-time=60s", "--limit-memory=300MiB", "--diagnostics=json"];
+        let inspect = ["-f", ".", "--data-values-schema-inspect", "-o", format];
+        let (exit, stdout, stderr) = scratch.run(&[&inspect[..], &limits].concat());
+        assert_eq!((exit, stdout.as_str()), (1, ""), "{format}: {stderr}");
+        let found: serde_json::Value = serde_json::from_str(stderr.trim()).expect("a line is JSON");
+        assert_eq!((&found["id"], &found["range"]["start"]["line"]), (&"limit/memory".into(), &5.into()), "{format}");
+    }
+}
+
+/// Private libraries are found by their directories, not by comparing each with each file.
+#[test]
+fn many_libraries_are_checked() {
+    let gets: String = (0..1_500).map(|number| format!("#@ library.get(\"l{number}\")\n")).collect();
+    let template = format!("#@ load(\"@ytt:library\", \"library\")\n{gets}a: 1\n");
+    let scratch = Scratch::with(&[("t.yml", template.as_str())]);
+    for number in 0..1_500 {
+        scratch.write(&format!("_ytt_lib/l{number}/a.yml"), "a: 1\n");
+    }
+    let (exit, stdout, stderr) = scratch.run(&["check", "-f", ".", "--limit-time", "10s"]);
+    assert_eq!((exit, stdout.as_str()), (0, ""), "{stderr}");
+}
+
+/// Positions of unknown fields are found through an index of large maps.
+#[test]
+fn vms_with_many_unknown_fields_are_checked() {
+    let fields: String = (0..100_000).map(|number| format!("        foo{number}: 1\n")).collect();
+    let vm = format!(
+        "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      domain:\n{fields}"
+    );
+    let scratch = Scratch::with(&[("vm.yml", vm.as_str())]);
+    let (exit, stdout, stderr) = scratch.run(&["kubevirt", "validate", "vm.yml", "--limit-time", "10s"]);
+    assert_eq!(exit, 0, "{stderr}");
+    assert!(stdout.contains("foo99999"), "{}", &stdout[..1_000]);
+}
+
+/// Findings are assigned to their documents by position.
+#[test]
+fn many_wrong_manifests_are_reported() {
+    let pods: String = (0..10_000)
+        .map(|number| {
+            format!("---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p{number}}}\nspec:\n  containers:\n  - {{name: a, image: b, ports: [{{containerPort: x}}]}}\n")
+        })
+        .collect();
+    let scratch = Scratch::with(&[("pods.yml", pods.as_str())]);
+    let (exit, stdout, stderr) = scratch.run(&["-f", "pods.yml", "--kubernetes", "1.33", "--limit-time", "20s"]);
+    assert!(exit == 1 && stdout.is_empty() && !stderr.contains("limit exceeded"), "{}", &stderr[..1_000]);
+    assert!(stderr.contains("9000 more"), "{}", &stderr[stderr.len() - 500..]);
+}

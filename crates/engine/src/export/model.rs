@@ -7,6 +7,7 @@ use ytterby_text::{Str, budget};
 
 use super::defaults::rules_hold;
 use super::schema::is_made_of_items;
+use crate::limits::working_at;
 use crate::node::{self, Node};
 use ytterby_diag::{Pos, REDACTED};
 
@@ -201,6 +202,7 @@ impl FieldCollector<'_> {
     }
 
     fn field(&self, slot: &Slot, at: &Above, shows: Shows, presence: When) -> DocumentedField {
+        let _working = working_at(slot.pos);
         let Docs { title, description, examples, .. } = &slot.docs;
         charge_texts(&slot.docs);
         let is_map = matches!(slot.ty, Type::Map(_)) && !slot.default.is_null();

@@ -15,6 +15,7 @@ use super::model::lists_null;
 use super::rules::{self, add_to_description};
 use super::ytt_rules;
 use crate::api::Compat;
+use crate::limits::working_at;
 use crate::node::{Document, Map, MapItem, Node, Scalar};
 use crate::schema::{
     AllowedKeys, Combination, Example, MapItemType, MapType, Presence, ScalarType, Schema, Slot, Type, Union, redact,
@@ -158,6 +159,7 @@ impl ExportDialect<'_> {
     }
 
     fn keywords(self, slot: &Slot, place: SchemaContext) -> Keywords {
+        let _working = working_at(slot.pos);
         let place = SchemaContext { secret: place.secret || slot.secret, ..place };
         let mut keywords = Keywords::default();
         self.document(&mut keywords, slot, place);

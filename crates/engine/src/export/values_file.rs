@@ -13,6 +13,7 @@ use super::defaults::default_holds;
 use super::keywords::array;
 use super::markdown::json_text;
 use super::model::{charge_texts, lists_null, must_be, rules, type_name};
+use crate::limits::working_at;
 use crate::node::{Document, DocumentSet, FileDocuments, Map, MapItem, Node, Scalar};
 use crate::output;
 use crate::schema::{AllowedKeys, MapItemType, MapType, Presence, ScalarType, Schema, Slot, Type, redact};
@@ -71,6 +72,7 @@ impl OptionsFile {
 
     fn item(&mut self, item: &MapItemType, default: &Node, depth: usize, is_active: bool) {
         let slot = &item.slot;
+        let _working = working_at(slot.pos);
         if depth == 0 && !self.lines.is_empty() {
             self.lines.push(ValuesLine { depth: 0, is_active: true, text: String::new() });
         }

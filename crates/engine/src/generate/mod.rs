@@ -168,6 +168,7 @@ pub(crate) fn documents(run: &Rc<Run>, library: Rc<Library>, how: &GenerateOptio
     let given = values::from_flags(run)?.into_iter().filter(|envelope| !envelope.is_for_child()).collect();
     let declared = library.schema(&mut eval, Vec::new())?;
     let Some(schema) = declared.schema else { return Err(no_schema()) };
+    let _working = limits::working_at(schema.root.pos);
     let trial = Trial::new(&library, &mut eval, &schema, given)?;
     let nothing = Node::NULL;
     let enough = trial.accepts(&library, &mut eval, &schema, &nothing)?.is_ok();

@@ -7,14 +7,16 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use ytterby_diag::{Cause, Diagnostic, Failure, FileId};
+use ytterby_diag::{Cause, Diagnostic, Failure, FileId, Pos};
 use ytterby_starlark::Syntax;
+use ytterby_text::Str;
+use ytterby_text::budget::{self, WorkingAt};
 use ytterby_text::profile::{self, SpanKind};
-use ytterby_text::{Str, budget};
 use ytterby_yaml::{ReadError, ReadOptions, Tree};
 
 use crate::early::{self, WrittenDocuments};
 use crate::input::{FileKind, InputFile};
+use crate::limits::working_at;
 use crate::node::{self, DocumentSet, FileDocuments};
 use crate::run::Run;
 use crate::slips;
@@ -184,6 +186,11 @@ impl File {
         Ok((file, bytes))
     }
 
+    /// Notes that the file is being worked on, if it was read.
+    pub fn working_at(&self) -> WorkingAt {
+        working_at(self.shared.source.get().map_or(Pos::UNKNOWN, |file| Pos::new(*file, 0)))
+    }
+
     /// Whether its comments can contain code.
     fn has_code(&self) -> bool {
         self.input().is_template() || self.input().is_library()
@@ -198,6 +205,7 @@ impl File {
         }
         let parse = || {
             let tree = self.read(run, strict, ytterby_yaml::parse_shared)?;
+            let _working = self.working_at();
             slips::warn_about_boolean_keys(&tree, run);
             slips::warn_about_braces(&tree, run);
             slips::warn_about_code_in_strings(&tree, run);
@@ -215,6 +223,7 @@ impl File {
         read: impl FnOnce(&Str, FileId, &ReadOptions) -> Result<T, ReadError>,
     ) -> Result<T, Failure> {
         let (file, bytes) = self.source(run)?;
+        let _working = self.working_at();
         run.debug(|| format!("## parse {} ({} bytes)\n", self.path(), bytes.len()));
         let _span = profile::span(SpanKind::Parse, || Str::from(self.path()));
         let options = ReadOptions { strict, comments: self.has_code(), ..run.read_options() };
@@ -232,6 +241,8 @@ impl File {
     /// Reads plain YAML and writes its documents.
     pub fn write(&self, run: &Run, strict: bool) -> Result<(), Failure> {
         if self.written.borrow().is_none() {
+            self.source(run)?;
+            let _working = self.working_at();
             let mut yaml = early::writer();
             self.read(run, strict, |text, file, options| ytterby_yaml::rewrite(text, file, options, &mut yaml))?;
             *self.written.borrow_mut() = Some(early::text_of(yaml));
@@ -248,6 +259,7 @@ impl File {
     /// Its documents as nodes; consecutive runs share those of plain YAML.
     pub fn nodes(&self, run: &Run, docs: FileDocuments) -> DocumentSet {
         let FileDocuments::Plain(tree) = docs else { return docs.into_nodes() };
+        let _working = self.working_at();
         if !run.is_one_of_many {
             return node::documents_from_tree(&tree);
         }
@@ -374,6 +386,7 @@ impl File {
         if let Some(template) = self.templates.borrow_mut().iter_mut().find_map(known) {
             return Ok(template);
         }
+        let _working = self.working_at();
         let compile = || {
             let _span = profile::span(SpanKind::Compile, || Str::from(self.path()));
             let template = compile()?;

@@ -246,6 +246,7 @@ impl Loader {
     ) -> Result<Evaluation, Failure> {
         let BasedFile { file, base } = based;
         self.run.debug(|| format!("## evaluate {}\n", file.path()));
+        let _working = file.working_at();
         let _span = profile::span(SpanKind::Evaluate, || Str::from(file.path()));
         self.own.borrow_mut().insert(file.path().to_owned());
         let ops = template.ops(&self.run, self.options.key_overrides);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ytterby_diag::Pos;
 use ytterby_yaml::Tree;
 
 use super::{Annotated, DocumentSet, documents_from_tree, is_empty};
@@ -36,6 +37,14 @@ impl FileDocuments {
                 docs.items.retain(|doc| !doc.is_empty());
                 (!docs.items.is_empty()).then_some(FileDocuments::Nodes(docs))
             }
+        }
+    }
+
+    /// The position of the first document with content.
+    pub fn first_pos(&self) -> Option<Pos> {
+        match self {
+            FileDocuments::Plain(tree) => Some(Pos::new(tree.file(), 0)),
+            FileDocuments::Nodes(docs) => docs.items.iter().find(|doc| !doc.is_empty()).map(|doc| doc.pos),
         }
     }
 

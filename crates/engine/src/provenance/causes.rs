@@ -4,9 +4,11 @@
 //! by `explain`, but with a limited number of renders, depending on the size of the output, because the user did not ask
 //! for it.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use ytterby_diag::{Path, Pos};
+use ytterby_text::budget;
 
 use super::chain::is_same_document;
 use super::experiment;
@@ -21,6 +23,9 @@ use crate::run::Run;
 
 /// Maximum number of nodes rendered in total: a fraction of a second.
 const NODES: usize = 200_000;
+
+/// Maximum number of nodes whose causes are found; reports list no more.
+const TARGETS: usize = 1_000;
 
 /// Finds causes in a library and its inputs.
 pub(crate) struct Causes {
@@ -53,26 +58,33 @@ impl FindCauses for Causes {
         let library = LibraryRun { run: quiet, ..self.library.clone() };
         let session = Session::of(&library, &self.prepared);
         let Ok(base) = session.render(eval, &session.values, true) else { return nothing() };
-        let targets: Vec<Option<(usize, &Path)>> = wrong
-            .iter()
-            .map(|(doc, path)| {
-                let number = base.documents.iter().position(|other| is_same_document(other, doc))?;
-                Some((number, path))
-            })
-            .collect();
+        let mut at: HashMap<Pos, Vec<usize>> = HashMap::new();
+        for (number, doc) in base.documents.iter().enumerate() {
+            at.entry(doc.pos).or_default().push(number);
+        }
+        let target = |(doc, path): &(Document, Path)| {
+            let number = at.get(&doc.pos)?.iter().find(|number| {
+                budget::or_unwind(budget::work(1));
+                is_same_document(&base.documents[**number], doc)
+            })?;
+            Some((*number, path.clone()))
+        };
+        let targets: Vec<Option<(usize, Path)>> =
+            wrong.iter().enumerate().map(|(at, wrong)| if at < TARGETS { target(wrong) } else { None }).collect();
         // Findings show data values by path alone, so those of libraries are left out.
         let candidates = experiment::candidates(&session, base.reads.as_deref());
         let size: usize = base.documents.iter().map(|doc| nodes::paths(doc, NODES).len()).sum();
-        let is_hit = |changed: &[nodes::Changed], (number, path): (usize, &Path)| {
-            changed.iter().any(|one| one.document == ComparedDocument::Before(number) && is_related(&one.path, path))
+        let is_hit = |changed: &[nodes::Changed], (number, path): &(usize, Path)| {
+            budget::or_unwind(budget::work(1 + changed.len() / 8));
+            changed.iter().any(|one| one.document == ComparedDocument::Before(*number) && is_related(&one.path, path))
         };
-        let until = |changed: &[nodes::Changed]| targets.iter().flatten().all(|target| is_hit(changed, *target));
+        let until = |changed: &[nodes::Changed]| targets.iter().flatten().all(|target| is_hit(changed, target));
         let rendering = experiment::Rendering { documents: &base.documents, texts: &base.texts };
         let renders = NODES / (size + 50);
         let effects = experiment::run(&session, eval, &rendering, &candidates, renders, &until);
-        let deciding = |target: &Option<(usize, &Path)>| {
+        let deciding = |target: &Option<(usize, Path)>| {
             let Some(target) = target else { return Vec::new() };
-            let effects = effects.iter().filter(|effect| is_hit(&effect.changed, *target));
+            let effects = effects.iter().filter(|effect| is_hit(&effect.changed, target));
             let given = |path: &Path| nodes::at(&session.values, path).map_or(Pos::UNKNOWN, |found| found.place);
             effects.map(|effect| (effect.path.clone(), given(&effect.path))).collect()
         };

@@ -155,6 +155,7 @@ pub(crate) fn answers(
 ) -> Result<Vec<Explanation>, Failure> {
     let mut eval = run.new_eval();
     let session = Session::new(run, &mut eval, library)?;
+    let _working = limits::working_at(session.values.pos);
     if let Some(schema) = &session.schema {
         schema.keep_secrets(run, &session.values.value);
     }

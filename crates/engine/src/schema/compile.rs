@@ -16,6 +16,7 @@ use super::{
     placed, shapes,
 };
 use crate::annotation::{Ann, Annotation, InAny};
+use crate::limits::working_at;
 use crate::node::{Annotated, Array, ArrayItem, Document, Map, MapItem, Node, Origin, Scalar, with_position};
 use crate::run::Run;
 use crate::validate::Rules;
@@ -133,6 +134,7 @@ impl Compiler<'_> {
     /// Compiles a document, map item or array item.
     pub fn slot(&mut self, node: &dyn Annotated) -> Result<Slot, Failure> {
         let run = self.cx.run;
+        let _working = working_at(node.pos());
         if self.is_left_alone(node) {
             return Ok(Slot::of(Type::Any, node.pos(), node.value().clone()));
         }

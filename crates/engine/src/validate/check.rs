@@ -15,6 +15,7 @@ use super::custom::{BUDGET, Custom, Validity, ValueContext};
 use super::message::Fields;
 use super::origin::values_read;
 use super::{Rule, RuleCheck, Rules};
+use crate::limits::working_at;
 use crate::node::{Document, Map, MapItem, Node, Scalar, key_text, to_value};
 use crate::path::Way;
 use crate::run::Run;
@@ -73,6 +74,7 @@ impl<'a> Checker<'a> {
         {
             return Ok(());
         }
+        let _working = working_at(spot.pos);
         let mut violations = Vec::new();
         let mut below: Vec<ViolationBlock> = Vec::new();
         for rule in &rules.rules {

@@ -14,6 +14,7 @@ use ytterby_diag::{
 use ytterby_starlark::Eval;
 
 use crate::annotation::Ann;
+use crate::limits::working_at;
 use crate::node::{Annotated, Document, Map, Node, key_text};
 use crate::overlay::mark_values_given;
 use crate::path::Way;
@@ -314,6 +315,7 @@ pub(crate) fn check(
     if !has_rules && !carries_rules(doc) {
         return Ok(Vec::new());
     }
+    let _working = working_at(doc.pos);
     let checker = Checker::new(eval, run, Some(&doc.value), DocumentKind::Values);
     let mut walk =
         ValueChecker { checker, whose, misshapen, mistyped, beyond: uses.required || uses.keys || uses.shapes };

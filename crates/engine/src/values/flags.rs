@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use ytterby_diag::{Diagnostic, Failure, Id, Origin, Part, Pos, Readers, Source, ValueForm, outline_of_pair, word_at};
-use ytterby_text::Str;
+use ytterby_text::{Str, budget};
 use ytterby_yaml::ReadOptions;
 
 use super::envelope::{Envelope, Input};
@@ -84,6 +84,7 @@ impl<'a> Maker<'a> {
             }
             let bytes = file.content.read().map_err(|why| why.doing(format!("Reading file '{}'", file.path)))?;
             let source = self.run.add_source(file.source(bytes.clone()));
+            let _working = budget::working_at(source.0, 0);
             let options = ReadOptions { strict: self.run.options.strict, ..self.run.read_options() };
             let tree = ytterby_yaml::parse(&bytes, source, &options).map_err(|error| {
                 let failure = Failure::from(Diagnostic::from(error));

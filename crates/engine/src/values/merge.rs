@@ -16,6 +16,7 @@ use super::envelope::{Envelope, Input};
 use super::prepare::{PreparedInput, Touch, prepare};
 use super::settle;
 use super::undo::Undo;
+use crate::limits::working_at;
 use crate::node::{Document, Map, MapItem, Node, key_text};
 use crate::overlay::{self, Purpose};
 use crate::run::Run;
@@ -45,6 +46,7 @@ pub(crate) fn merge(
     let mut doc = schema.defaults();
     let mut problems = Vec::new();
     for input in inputs {
+        let _working = working_at(input.doc.pos);
         schema.keep_secrets(run, &input.doc.value);
         doc = step(&mut CheckContext { eval, run }, schema, doc, input, &mut problems)?;
     }
@@ -54,6 +56,7 @@ pub(crate) fn merge(
 fn merge_untyped(eval: &mut Eval, run: &Run, inputs: Vec<Envelope>) -> Result<Document, Failure> {
     let mut merged: Option<Document> = None;
     for input in inputs {
+        let _working = working_at(input.doc.pos);
         let mut doc = match merged {
             None => input.doc.clone(),
             Some(left) => overlay::merge_document(eval, run, left, &input.doc, Purpose::Values)?,

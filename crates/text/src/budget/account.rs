@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::limits::{Cancellation, Exceeded, Limits, Meter};
+use super::position::{self, Separate, WorkPosition};
 
 /// What may be charged before the account is asked.
 pub(super) struct Unspent {
@@ -79,6 +80,8 @@ struct Account {
     /// Time since the last noted code position, in the unit of `hot`.
     pending: u64,
     exceeded: Option<Exceeded>,
+    /// The data that was being worked on when the limit was exceeded.
+    exceeded_at: WorkPosition,
     /// The end of the enclosing run.
     around: Option<Deadline>,
 }
@@ -97,6 +100,7 @@ struct Deadline {
 /// one ends when the time of that is used up.
 pub struct BudgetGuard {
     around: Option<Box<(Option<Account>, u64, u64)>>,
+    _position: Separate,
 }
 
 /// Opens the budget of a run on this thread.
@@ -119,6 +123,7 @@ pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<A
         hot: HashMap::new(),
         pending: 0,
         exceeded: None,
+        exceeded_at: WorkPosition::default(),
         around,
     };
     // The first check is early enough for small limits, and small runs never reach it.
@@ -130,7 +135,7 @@ pub fn begin(limits: Limits, cancellation: Option<Cancellation>, meter: Option<A
     if around.0.is_none() {
         ACTIVE.fetch_add(1, Ordering::Relaxed);
     }
-    BudgetGuard { around: Some(Box::new(around)) }
+    BudgetGuard { around: Some(Box::new(around)), _position: position::separate() }
 }
 
 impl Drop for BudgetGuard {
@@ -149,6 +154,9 @@ impl Drop for BudgetGuard {
 impl Account {
     /// Refuses all further charges.
     fn exceed(&mut self, exceeded: Exceeded) -> Exceeded {
+        if self.exceeded.is_none() {
+            self.exceeded_at = position::position();
+        }
         let first = *self.exceeded.get_or_insert(exceeded);
         set_left(0, 0);
         first
@@ -320,13 +328,21 @@ pub(super) fn used() -> (u64, u64) {
 }
 
 pub(super) fn output(bytes: u64) -> Result<(), Exceeded> {
+    may_output(bytes)?;
+    with((), |account| account.output = account.output.saturating_add(bytes));
+    Ok(())
+}
+
+pub(super) fn may_output(bytes: u64) -> Result<(), Exceeded> {
     with(Ok(()), |account| {
         if let Some(exceeded) = account.exceeded {
             return Err(exceeded);
         }
-        account.output = account.output.saturating_add(bytes);
         let limit = account.limits.output.unwrap_or(Limits::OUTPUT);
-        if account.output > limit { Err(account.exceed(Exceeded::Output(limit))) } else { Ok(()) }
+        match account.output.saturating_add(bytes) > limit {
+            true => Err(account.exceed(Exceeded::Output(limit))),
+            false => Ok(()),
+        }
     })
 }
 
@@ -336,6 +352,11 @@ pub(super) fn input(bytes: u64) {
 
 pub(super) fn depth() -> Option<usize> {
     ACCOUNT.with_borrow(|account| account.as_ref().and_then(|account| account.limits.depth))
+}
+
+/// The data that was being worked on when the limit was exceeded.
+pub fn exceeded_at() -> WorkPosition {
+    ACCOUNT.with_borrow(|account| account.as_ref().map(|account| account.exceeded_at).unwrap_or_default())
 }
 
 /// The code positions that took most of the time, hottest first, each with its share in percent.

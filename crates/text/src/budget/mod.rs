@@ -17,11 +17,13 @@
 mod account;
 mod limits;
 mod parse;
+mod position;
 mod unwind;
 
-pub use account::{BudgetGuard, begin, hottest};
+pub use account::{BudgetGuard, begin, exceeded_at, hottest};
 pub use limits::{Cancellation, Exceeded, Limit, Limits, Meter};
 pub use parse::{parse_count, parse_size, parse_time, shown_size, shown_time};
+pub use position::{WorkPosition, WorkingAt, working_at};
 pub use unwind::{catch, or_unwind};
 
 use account::UNSPENT;
@@ -160,6 +162,15 @@ pub fn used() -> (u64, u64) {
 /// If the output limit is reached.
 pub fn output(bytes: usize) -> Result<(), Exceeded> {
     account::output(bytes as u64)
+}
+
+/// Checks, while the output is still being put together, whether it exceeds the output limit: `bytes` of
+/// it are ready, and [`output`] charges them later. So a report can name the part that was too much.
+///
+/// # Errors
+/// If the output limit is reached.
+pub fn may_output(bytes: usize) -> Result<(), Exceeded> {
+    account::may_output(bytes as u64)
 }
 
 /// Notes bytes of input, which raise the default limits.

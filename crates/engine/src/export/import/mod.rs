@@ -17,7 +17,7 @@ mod tests;
 
 use std::collections::HashSet;
 
-use ytterby_diag::{Diagnostic, FileId};
+use ytterby_diag::{Diagnostic, Pos};
 use ytterby_yaml::{ReadOptions, parse};
 
 use crate::node::{DocumentSet, Node, documents_from_tree};
@@ -89,7 +89,7 @@ fn import(content: &[u8], options: &ImportOptions) -> Result<Imported, Failure> 
 fn read(content: &[u8]) -> Result<Node, Failure> {
     let json = recognise::json_as_yaml(content);
     let options = ReadOptions { comments: false, ..ReadOptions::default() };
-    let tree = parse(json.as_deref().unwrap_or(content), FileId(0), &options)
+    let tree = parse(json.as_deref().unwrap_or(content), Pos::UNKNOWN.file, &options)
         .map_err(|error| Failure::from(Diagnostic::from(error)))?;
     let DocumentSet { items } = documents_from_tree(&tree);
     let mut documents = items.into_iter().map(|doc| doc.value).filter(|value| !value.is_null());
