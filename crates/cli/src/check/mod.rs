@@ -19,6 +19,7 @@ use ytterby_text::spelling;
 use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::limits::Process;
+use crate::write::Recovered;
 use crate::{host, limits, report, write};
 
 /// Maximum rounds of fixing: one fix can reveal another finding.
@@ -47,6 +48,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         return Ok(exit_code(&findings, deny));
     }
     let mut fixed = 0;
+    let mut recovered = Recovered::default();
     if flags.is_on(&flag::FIX) {
         for _ in 0..ROUNDS {
             let changed = apply_fixes(&sources, safe_fixes(&findings));
@@ -56,7 +58,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             let before = findings.len();
             for (file, content) in changed {
                 let Some(source) = sources.get(file) else { continue };
-                write::change_source(source.place(), &content)?;
+                write::change_source(source.place(), &content, &mut recovered)?;
             }
             sources = Arc::new(Sources::new());
             findings = find(program, flags, rendering, &ignored, &sources)?;
