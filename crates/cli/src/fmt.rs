@@ -18,6 +18,7 @@ use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::project::{self, findings::Findings};
 use crate::read::{self, InputOptions, Skip, Stdin, Symlinks, Urls};
+use crate::write::Recovered;
 use crate::{host, limits, report, write};
 
 /// Formats the YAML files given by flags and operands.
@@ -52,8 +53,9 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             let rendering = report::rendering(program, flags)?;
             let mut findings = Findings::default();
             let mut changed = 0;
+            let mut recovered = Recovered::default();
             for (number, file) in yaml.enumerate() {
-                match one(file, &options, sources, mode) {
+                match one(file, &options, sources, mode, &mut recovered) {
                     Ok(FileResult::Same) => {}
                     Ok(FileResult::Other) => changed += 1,
                     Ok(FileResult::Left(warning)) => findings.warn(number, "", &[*warning], sources),
@@ -127,7 +129,13 @@ fn add_formatted(
 }
 
 /// Formats one file as `mode` requests.
-fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: FormatMode) -> Result<FileResult, Failure> {
+fn one(
+    file: &InputFile,
+    options: &ReadOptions,
+    sources: &Sources,
+    mode: FormatMode,
+    recovered: &mut Recovered,
+) -> Result<FileResult, Failure> {
     let content = file.content.read()?;
     budget::input(content.len());
     let readers = Readers { outline: ytterby_yaml::outline, ..Readers::default() };
@@ -160,7 +168,7 @@ fn one(file: &InputFile, options: &ReadOptions, sources: &Sources, mode: FormatM
         if file.place.is_none() {
             return Err(Failure::new(Id::FILE_WRITE, format!("{place} is not a file that can be written")));
         }
-        write::change_source(&place, &text)?;
+        write::change_source(&place, &text, recovered)?;
     }
     Ok(FileResult::Other)
 }

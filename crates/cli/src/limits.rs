@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ytterby::{Failure, Limits, Meter};
-use ytterby_diag::{Diagnostic, Id, Sources};
+use ytterby_diag::{Diagnostic, Id, Pos, Sources};
 use ytterby_text::budget::{self, parse_count, parse_size, parse_time};
 
 use crate::commands::flag;
@@ -52,6 +52,20 @@ pub fn write_output(bytes: &[u8]) -> Result<(), Failure> {
     budget::check()?;
     budget::output(bytes.len())?;
     host::write_output(bytes)
+}
+
+/// Writes the result of a command whose runs have budgets of their own, unless it exceeds the output limit. That is reported at
+/// `pos`.
+pub fn write_result(bytes: &[u8], limit: Option<u64>, pos: Pos, sources: &Sources) -> Result<(), Failure> {
+    charge_result(bytes.len(), limit, pos, sources)?;
+    host::write_output(bytes)
+}
+
+/// As [`write_result`], without writing.
+pub fn charge_result(bytes: usize, limit: Option<u64>, pos: Pos, sources: &Sources) -> Result<(), Failure> {
+    let _running = budget::begin(Limits { output: limit, ..Limits::NONE }, None, None);
+    let _working = ytterby_diag::limits::working_at(pos);
+    ytterby_diag::limits::within(sources, || Ok(budget::output(bytes)?))
 }
 
 /// Measures what this process uses.

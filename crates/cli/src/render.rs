@@ -21,6 +21,7 @@ use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::host::{self, Terminal};
 use crate::read::{self, InputOptions, Skip, Stdin, Symlinks, Urls};
+use crate::write::Recovered;
 use crate::{bulk, kubernetes, limits, profile, report, source_map, write};
 
 const OTHER_FILES: &str = "Found Non-YAML templates in input. Non-YAML templates are not rendered to standard output.
@@ -96,7 +97,8 @@ fn render(
     let emptied = flags.text(&flag::DANGEROUS_EMPTIED_OUTPUT_DIRECTORY);
     let added = flags.text(&flag::OUTPUT_FILES);
     let written = if !emptied.is_empty() {
-        write::replace_directory(emptied, &rendered.files).and_then(|()| announce(emptied, &rendered.files))
+        write::replace_directory(emptied, &rendered.files, &mut Recovered::default())
+            .and_then(|()| announce(emptied, &rendered.files))
     } else if !added.is_empty() {
         write::add_files(added, &rendered.files).and_then(|()| announce(added, &rendered.files))
     } else {

@@ -23,6 +23,7 @@ use crate::project::inputs::{self, Inputs};
 use crate::project::pool;
 use crate::project::progress::Progress;
 use crate::project::{self, LoadedProject, series};
+use crate::write::Recovered;
 use crate::{host, limits, report, write};
 
 /// Builds as the flags request. Returns the exit code.
@@ -53,6 +54,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     let mut findings = Findings::default();
     let mut stream = Stream::default();
     let mut counts = Counts::default();
+    let mut recovered = Recovered::default();
     let mut progress = Progress::new("Building targets");
     let work = |own: &mut Renderers, number: usize| build(&engine, own, &inputs, &project, targets[number], mode);
     pool::each(targets.len(), pool::threads(jobs, targets.len()), &mut progress, work, |number, built, progress| {
@@ -63,7 +65,8 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             host::write_error(&String::from_utf8_lossy(&built.printed));
         }
         let layer = Arc::clone(&built.sources);
-        let documents = match finish(&project, target, built, mode, &mut counts, &mut findings, (number, name)) {
+        let counted = (&mut counts, &mut recovered);
+        let documents = match finish(&project, target, built, mode, counted, &mut findings, (number, name)) {
             Ok(documents) => documents,
             Err(failure) => {
                 findings.fail(number, name, failure, &layer);
@@ -199,7 +202,7 @@ fn finish(
     target: &Target,
     built: Built,
     mode: BuildMode,
-    counts: &mut Counts,
+    (counts, recovered): (&mut Counts, &mut Recovered),
     findings: &mut Findings,
     (number, name): (usize, &str),
 ) -> Result<Option<Vec<u8>>, Failure> {
@@ -221,7 +224,7 @@ fn finish(
     }
     counts.changed.push(directory.clone());
     if mode.writes() {
-        let written = write::replace_directory(&directory, &rendered.files);
+        let written = write::replace_directory(&directory, &rendered.files, recovered);
         // An interrupt during the write must not wait for the other targets.
         write::end_if_interrupted();
         written?;

@@ -11,7 +11,7 @@ use ytterby::{Failure, Limits};
 use ytterby_check::{Cache, Depth};
 use ytterby_diag::render::{Rendering, Report, render as report_text};
 use ytterby_diag::{
-    Cause, Diagnostic, Fix, Id, PlaceNames, Safety, Severity, Sources, Text, apply_fixes, diff_of_fixes,
+    Cause, Diagnostic, Fix, Id, PlaceNames, Pos, Safety, Severity, Sources, Text, apply_fixes, diff_of_fixes,
 };
 use ytterby_text::budget;
 use ytterby_text::spelling;
@@ -19,6 +19,7 @@ use ytterby_text::spelling;
 use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::limits::Process;
+use crate::write::Recovered;
 use crate::{host, limits, report, write};
 
 /// Maximum rounds of fixing: one fix can reveal another finding.
@@ -43,20 +44,31 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     let mut sources = sources.clone();
     let mut findings = find(program, flags, rendering, &ignored, &sources)?;
     if flags.is_on(&flag::CHECK_DIFF) {
-        host::write_output(diff_of_fixes(&sources, safe_fixes(&findings)).as_bytes())?;
+        let diff = diff_of_fixes(&sources, safe_fixes(&findings));
+        if let Err(failure) = limits::write_result(diff.as_bytes(), given.output, place(&findings), &sources) {
+            report::outcome(program, Err(&failure), &sources, rendering);
+            return Ok(1);
+        }
         return Ok(exit_code(&findings, deny));
     }
     let mut fixed = 0;
+    let mut output = 0;
+    let mut recovered = Recovered::default();
     if flags.is_on(&flag::FIX) {
         for _ in 0..ROUNDS {
             let changed = apply_fixes(&sources, safe_fixes(&findings));
             if changed.is_empty() {
                 break;
             }
+            output += changed.iter().map(|(_, content)| content.len()).sum::<usize>();
+            if let Err(failure) = limits::charge_result(output, given.output, place(&findings), &sources) {
+                report::outcome(program, Err(&failure), &sources, rendering);
+                return Ok(1);
+            }
             let before = findings.len();
             for (file, content) in changed {
                 let Some(source) = sources.get(file) else { continue };
-                write::change_source(source.place(), &content)?;
+                write::change_source(source.place(), &content, &mut recovered)?;
             }
             sources = Arc::new(Sources::new());
             findings = find(program, flags, rendering, &ignored, &sources)?;
@@ -64,12 +76,28 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         }
     }
     let code = exit_code(&findings, deny);
+    let pos = place(&findings);
+    let reached: Vec<Diagnostic> = findings.iter().filter(|finding| finding.id.limit().is_some()).cloned().collect();
     let mut text = shown(program, findings, rendering, &sources);
     if fixed > 0 && !rendering.is_for_machines() {
         text.push_str(&format!("Fixed {fixed} problem{}\n", if fixed == 1 { "" } else { "s" }));
     }
+    if let Err(failure) = limits::charge_result(output + text.len(), given.output, pos, &sources) {
+        if reached.is_empty() {
+            report::outcome(program, Err(&failure), &sources, rendering);
+            return Ok(1);
+        }
+        // A limit that a target reached is reported in any case. The report of limits is short.
+        text = shown(program, reached, rendering, &sources);
+    }
     host::write_output(text.as_bytes())?;
     Ok(code)
+}
+
+/// The position of the first finding.
+fn place(findings: &[Diagnostic]) -> Pos {
+    let mut labels = findings.iter().filter_map(Diagnostic::primary);
+    labels.next().map_or(Pos::UNKNOWN, |label| label.pos)
 }
 
 /// The ids that the flags ignore.

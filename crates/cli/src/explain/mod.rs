@@ -5,14 +5,14 @@ mod text;
 use std::sync::Arc;
 
 use ytterby::{ChainLink, ExplainedPlace, Explanation, Failure, Options, Question};
-use ytterby_diag::{Diagnostic, Id, Sources};
+use ytterby_diag::{Diagnostic, Id, Pos, Sources};
 use ytterby_text::gojson::{self, Html};
 
 use crate::commands::flag::{self, AnswerFormat};
 use crate::flags::Invocation;
 use crate::project::one::{self, Unnamed};
 use crate::render::Inputs;
-use crate::{host, report};
+use crate::{limits, report};
 
 /// Explains each operand. Returns the exit code.
 pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<i32, Failure> {
@@ -31,13 +31,14 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     let Inputs { files, options } = one::inputs(program, flags, rendering, (target.as_ref(), Unnamed::First), sources)?;
     // `--output` means another format here than in a render, and the output is not checked.
     let options = Options { output_types: ytterby::OutputTypes::default(), output_check: None, ..options };
+    let first_file = sources.next_id();
     match ytterby::explain(files, &options, sources, &questions) {
         Ok(answers) => {
             let written = match format {
                 AnswerFormat::Json => answers.iter().map(json).collect(),
                 AnswerFormat::Text => text::answers(&answers),
             };
-            host::write_output(written.as_bytes())?;
+            limits::write_result(written.as_bytes(), options.limits.output, Pos::new(first_file, 0), sources)?;
             Ok(0)
         }
         Err(failure) => {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use ytterby::{Failure, GenerateOptions, Generated, Meter, Options, ValuesDocument};
 use ytterby_diag::render::Rendering;
-use ytterby_diag::{Id, Sources};
+use ytterby_diag::{Id, Pos, Sources};
 
 use crate::commands::flag;
 use crate::flags::{Invocation, TextFlag};
@@ -57,6 +57,8 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         one::inputs(program, flags, rendering, (flags.operands.first(), Unnamed::Common), sources)?;
     // `--output` means another format here than in a render.
     let options = Options { output_types: ytterby::OutputTypes::default(), ..options };
+    let first_file = sources.next_id();
+    let write = |text: &[u8]| limits::write_result(text, options.limits.output, Pos::new(first_file, 0), sources);
     let made = ytterby::generate(files.clone(), &options, sources, &how);
     let generated = match made {
         Ok(generated) => generated,
@@ -71,7 +73,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
         if format == ValuesFormat::Yaml {
             text.extend_from_slice(unreached(&generated)?.as_bytes());
         }
-        host::write_output(&text)?;
+        write(&text)?;
         remark(rendering, &rejections(&generated));
         return Ok(0);
     }
@@ -85,7 +87,7 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
     for found in &failing {
         report::outcome(program, Err(&found.failure), &found.sources, rendering);
     }
-    host::write_output(&written_failing(&failing, format)?)?;
+    write(&written_failing(&failing, format)?)?;
     let verdict = match failing.len() {
         0 => format!("{count} valid inputs were rendered, none fails"),
         1 => format!("{count} valid inputs were tried; the smallest one that fails is above"),
@@ -131,7 +133,7 @@ fn remark(rendering: Rendering, text: &str) {
 fn written(documents: &[ValuesDocument], format: ValuesFormat) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
     for (number, document) in documents.iter().enumerate() {
-        write(document, None, number, format, &mut out)?;
+        add(document, None, number, format, &mut out)?;
     }
     Ok(out)
 }
@@ -140,12 +142,12 @@ fn written(documents: &[ValuesDocument], format: ValuesFormat) -> Result<Vec<u8>
 fn written_failing(failing: &[Failing], format: ValuesFormat) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
     for (number, found) in failing.iter().enumerate() {
-        write(&found.values, Some(&found.summary()), number, format, &mut out)?;
+        add(&found.values, Some(&found.summary()), number, format, &mut out)?;
     }
     Ok(out)
 }
 
-fn write(
+fn add(
     document: &ValuesDocument,
     comment: Option<&str>,
     number: usize,

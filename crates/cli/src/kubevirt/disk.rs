@@ -35,6 +35,7 @@ impl Host for Disk {
     }
 
     fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        crate::write::change_source(&path.to_string_lossy(), content).map_err(io::Error::other)
+        use crate::write::{Recovered, change_source};
+        change_source(&path.to_string_lossy(), content, &mut Recovered::default()).map_err(io::Error::other)
     }
 }

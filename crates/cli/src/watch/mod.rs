@@ -27,6 +27,7 @@ use crate::project::inputs::{Inputs, argument};
 use crate::project::pool;
 use crate::project::progress::Progress;
 use crate::project::{self, LoadedProject};
+use crate::write::Recovered;
 use crate::{host, limits, report, write};
 
 /// A save is complete after this time without changes.
@@ -157,12 +158,13 @@ impl Session<'_> {
             |own: &mut Renderers, number: usize| build::build(&engine, own, &inputs, &project, targets[number], mode);
         let threads = pool::threads(self.jobs, targets.len());
         let mut changed = 0;
+        let mut recovered = Recovered::default();
         pool::each(targets.len(), threads, &mut progress, work, |number, built, progress| {
             progress.clear();
             host::write_error(&String::from_utf8_lossy(&built.printed));
             let name = if project.file.targets.len() > 1 { &*targets[number].name } else { "" };
             let layer = Arc::clone(&built.sources);
-            match self.finish(&project, targets[number], built, is_first) {
+            match self.finish(&project, targets[number], built, is_first, &mut recovered) {
                 Ok(true) => changed += 1,
                 Ok(false) => {}
                 Err(failure) => {
@@ -183,6 +185,7 @@ impl Session<'_> {
         target: &Target,
         built: Built,
         is_first: bool,
+        recovered: &mut Recovered,
     ) -> Result<bool, Failure> {
         let rendered = built.result?;
         let Some((output, comparison)) = target.output.as_ref().zip(built.comparison) else {
@@ -200,7 +203,7 @@ impl Session<'_> {
             return Ok(false);
         }
         let directory = project.at(&output.value);
-        write::replace_directory(&directory, &rendered.files)?;
+        write::replace_directory(&directory, &rendered.files, recovered)?;
         write::end_if_interrupted();
         let mut text = String::new();
         for (path, change) in &comparison.changes {

@@ -20,6 +20,7 @@ use self::interrupt::Watch;
 pub use self::interrupt::end_if_interrupted;
 use self::paths::{System, relative};
 use self::protect::{DirectoryKind, MANIFEST};
+pub use self::stage::Recovered;
 use self::stage::{Moves, NewDirectories, Stage};
 use crate::read::{clean, io_text};
 use ytterby::{Failure, OutputFile};
@@ -29,11 +30,11 @@ use ytterby_diag::Id;
 const SUSPICIOUS: [&str; 4] = ["/", ".", "./", ""];
 
 /// Replaces the content of `directory` with these files.
-pub fn replace_directory(directory: &str, files: &[OutputFile]) -> Result<(), Failure> {
-    replace(directory, files).map_err(|why| Failure::new(Id::FILE_WRITE, why))
+pub fn replace_directory(directory: &str, files: &[OutputFile], recovered: &mut Recovered) -> Result<(), Failure> {
+    replace(directory, files, recovered).map_err(|why| Failure::new(Id::FILE_WRITE, why))
 }
 
-fn replace(directory: &str, files: &[OutputFile]) -> Result<(), String> {
+fn replace(directory: &str, files: &[OutputFile], recovered: &mut Recovered) -> Result<(), String> {
     let mut seen = HashSet::new();
     if let Some(file) = files.iter().find(|file| !seen.insert(&file.path)) {
         return Err(format!("Multiple files have same output destination paths: {}", file.path));
@@ -50,7 +51,7 @@ fn replace(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     let target = PathBuf::from(clean(directory));
     if place == DirectoryKind::Mounted {
         // A mount point cannot be renamed, so its content is replaced instead.
-        let mut moves = Moves::new(&target, &Watch::start())?;
+        let mut moves = Moves::new(&target, &Watch::start(), recovered)?;
         for (path, file) in files.iter().chain(&list) {
             moves.add(path, &file.bytes)?;
         }
@@ -64,7 +65,7 @@ fn replace(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     let watch = Watch::start();
     // Declared before their contents, so that they are dropped after those.
     let mut made = NewDirectories::make(&parent)?;
-    stage::recover(&parent, &target)?;
+    recovered.directories_in(&parent, &target)?;
     let stage = Stage::new(&parent, &watch).map_err(|error| {
         format!("Creating a temporary directory beside '{directory}', in '{}': {}", parent.display(), io_text(&error))
     })?;
@@ -90,7 +91,7 @@ pub fn add_files(directory: &str, files: &[OutputFile]) -> Result<(), Failure> {
 fn add(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     let target = PathBuf::from(clean(directory));
     let files = placed(files)?;
-    let mut moves = Moves::new(&target, &Watch::start())?;
+    let mut moves = Moves::new(&target, &Watch::start(), &mut Recovered::default())?;
     for (place, file) in &files {
         moves.add(place, &file.bytes)?;
     }
@@ -99,17 +100,17 @@ fn add(directory: &str, files: &[OutputFile]) -> Result<(), String> {
 
 /// Replaces the content of a source file. Unlike output, it cannot be recreated, so the new content is synced to disk
 /// before the old one is removed.
-pub fn change_source(path: &str, bytes: &[u8]) -> Result<(), Failure> {
-    change(path, bytes).map_err(|why| Failure::new(Id::FILE_WRITE, format!("Writing file '{path}': {why}")))
+pub fn change_source(path: &str, bytes: &[u8], recovered: &mut Recovered) -> Result<(), Failure> {
+    change(path, bytes, recovered).map_err(|why| Failure::new(Id::FILE_WRITE, format!("Writing file '{path}': {why}")))
 }
 
-fn change(path: &str, bytes: &[u8]) -> Result<(), String> {
+fn change(path: &str, bytes: &[u8], recovered: &mut Recovered) -> Result<(), String> {
     // Replaces the file itself, not a link to it.
     let real = std::fs::canonicalize(path).map_err(|error| io_text(&error))?;
     let (Some(directory), Some(name)) = (real.parent(), real.file_name().and_then(|name| name.to_str())) else {
         return Err("it is not a file with a name in UTF-8".to_owned());
     };
-    let mut moves = Moves::new(directory, &Watch::start())?;
+    let mut moves = Moves::new(directory, &Watch::start(), recovered)?;
     moves.add_synced(name, bytes)?;
     moves.finish(|_| Ok(()))?;
     // Best effort: the content is safe; at worst the name still refers to the old file.

@@ -5,6 +5,7 @@
 //! finishes or undoes what a killed run left.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -112,9 +113,9 @@ pub(super) struct Moves {
 }
 
 impl Moves {
-    pub(super) fn new(target: &Path, watch: &Rc<Watch>) -> Result<Moves, String> {
+    pub(super) fn new(target: &Path, watch: &Rc<Watch>, recovered: &mut Recovered) -> Result<Moves, String> {
         let made = NewDirectories::make(target)?;
-        recover(target, target)?;
+        recovered.files_of(target)?;
         // In a read-only directory, existing files can be written although none can be added.
         let stage = Stage::new(target, watch).or_else(|_| Stage::new(&std::env::temp_dir(), watch));
         let stage = stage.map_err(|error| failed("mkdir", target, &error))?;
@@ -182,9 +183,39 @@ impl Drop for Moves {
     }
 }
 
+/// The directories that were searched for the work of crashed runs. A command searches each once: with thousands of outputs
+/// in one directory, listing it for each would take quadratic time.
+#[derive(Default)]
+pub struct Recovered {
+    parents: HashSet<PathBuf>,
+    targets: HashSet<PathBuf>,
+}
+
+impl Recovered {
+    /// Undoes replacements of directories in `parent`.
+    pub(super) fn directories_in(&mut self, parent: &Path, target: &Path) -> Result<(), String> {
+        if self.parents.contains(parent) {
+            return Ok(());
+        }
+        recover(parent, target)?;
+        self.parents.insert(parent.to_owned());
+        Ok(())
+    }
+
+    /// Finishes or undoes replacements of files of `target`.
+    pub(super) fn files_of(&mut self, target: &Path) -> Result<(), String> {
+        if self.targets.contains(target) {
+            return Ok(());
+        }
+        recover(target, target)?;
+        self.targets.insert(target.to_owned());
+        Ok(())
+    }
+}
+
 /// Finishes or undoes the work of crashed runs, whose working directories are in `place`. Those of running programs are
 /// left alone.
-pub(super) fn recover(place: &Path, target: &Path) -> Result<(), String> {
+fn recover(place: &Path, target: &Path) -> Result<(), String> {
     let Ok(entries) = fs::read_dir(place) else { return Ok(()) };
     for entry in entries.flatten() {
         let path = entry.path();
@@ -336,7 +367,7 @@ mod tests {
     #[test]
     fn an_interrupt_undoes_everything() {
         let target = std::env::temp_dir().join(format!("ytterby-interrupt-{}", std::process::id()));
-        let mut moves = Moves::new(&target, &Watch::alone()).unwrap();
+        let mut moves = Moves::new(&target, &Watch::alone(), &mut Recovered::default()).unwrap();
         moves.add("d/a.yml", b"a").unwrap();
         moves.stage.watch.interrupt();
         assert_eq!(moves.add("b.yml", b"b").unwrap_err(), "Interrupted; nothing was changed");

@@ -66,11 +66,12 @@ fn files(files: &[(&str, &str)]) -> Vec<OutputFile> {
 #[test]
 fn replaces_a_directory() {
     let scratch = Scratch::with(&[("out/old.yml", "old"), ("out/d/old.yml", "old")]);
-    replace_directory(&scratch.path("out"), &files(&[("a.yml", "a"), ("e/b.yml", "b")])).unwrap();
+    replace_directory(&scratch.path("out"), &files(&[("a.yml", "a"), ("e/b.yml", "b")]), &mut Recovered::default())
+        .unwrap();
     assert_eq!(scratch.list(), ["out/", "out/a.yml=a", "out/e/", "out/e/b.yml=b"]);
-    replace_directory(&scratch.path("new/deep"), &files(&[("a.yml", "a")])).unwrap();
+    replace_directory(&scratch.path("new/deep"), &files(&[("a.yml", "a")]), &mut Recovered::default()).unwrap();
     assert!(scratch.list().contains(&"new/deep/a.yml=a".to_owned()));
-    replace_directory(&scratch.path("out"), &[]).unwrap();
+    replace_directory(&scratch.path("out"), &[], &mut Recovered::default()).unwrap();
     assert!(scratch.list().contains(&"out/".to_owned()));
 }
 
@@ -79,7 +80,7 @@ fn a_directory_that_cannot_be_replaced_stays() {
     let scratch = Scratch::with(&[("out/old.yml", "old")]);
     let out = scratch.path("out");
     let check = |new: &[(&str, &str)], want: &str| {
-        let error = replace_directory(&out, &files(new)).unwrap_err().to_string();
+        let error = replace_directory(&out, &files(new), &mut Recovered::default()).unwrap_err().to_string();
         assert!(error.contains(want), "{error}");
         assert_eq!(scratch.list(), ["out/", "out/old.yml=old"]);
     };
@@ -151,7 +152,7 @@ fn only_links_inside_the_directory_are_followed() {
 /// Leaves the files of a run that was killed at a given step, without destructors.
 fn dies(scratch: &Scratch, steps: usize) {
     let watch = Watch::alone();
-    let mut moves = Moves::new(&scratch.0.join("out"), &watch).unwrap();
+    let mut moves = Moves::new(&scratch.0.join("out"), &watch, &mut Recovered::default()).unwrap();
     for (path, text) in [("a.yml", "a"), ("d/b.yml", "b"), ("c.yml", "c")] {
         moves.add(path, text.as_bytes()).unwrap();
     }

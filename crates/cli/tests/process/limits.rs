@@ -533,3 +533,40 @@ fn many_wrong_manifests_are_reported() {
     assert!(exit == 1 && stdout.is_empty() && !stderr.contains("limit exceeded"), "{}", &stderr[..1_000]);
     assert!(stderr.contains("9000 more"), "{}", &stderr[stderr.len() - 500..]);
 }
+
+/// What a command reports is output, too, unless it is the report of a limit.
+#[test]
+fn results_are_limited_output() {
+    let schema = "#@data/values-schema\n---\nhost: localhost\nport: 80\n";
+    let template =
+        "#@ load(\"@ytt:data\", \"data\")\n#@ load(\"@ytt:json\", \"json\")\nx: #@ 80 // (data.values.port - 80)\n";
+    let scratch = Scratch::with(&[("schema.yml", schema), ("t.yml", template)]);
+    let finds: [&[&str]; 7] = [
+        &["explain", "host"],
+        &["explain", "host", "-o", "json"],
+        &["gen"],
+        &["gen", "-o", "json"],
+        &["gen", "--check"],
+        &["check"],
+        &["check", "--diff"],
+    ];
+    for command in finds {
+        let run = |limit: &str| scratch.run(&[command, &["-f", ".", "--limit-output", limit]].concat());
+        let (_, whole, _) = run("1MiB");
+        assert!(whole.len() > 30, "{command:?} {whole}");
+        assert_eq!(run(&whole.len().to_string()).1, whole, "{command:?}");
+        let limit = (whole.len() - 1).to_string();
+        let (exit, stdout, stderr) = run(&limit);
+        assert_eq!((exit, stdout.as_str()), (1, ""), "{command:?} {stderr}");
+        assert!(stderr.contains(&format!("output limit exceeded (--limit-output {limit})")), "{command:?} {stderr}");
+        assert!(stderr.contains("schema.yml:") || stderr.contains("t.yml:"), "{command:?} {stderr}");
+    }
+    // Files that `--fix` would change are output.
+    let (exit, stdout, stderr) = scratch.run(&["check", "-f", ".", "--fix", "--limit-output", "20"]);
+    assert!(exit == 1 && stdout.is_empty() && stderr.contains("output limit exceeded"), "{stdout} {stderr}");
+    assert_eq!(std::fs::read_to_string(scratch.0.join("t.yml")).unwrap(), template);
+    // The limit that a target reaches is reported even if that is longer.
+    scratch.write("t.yml", "#@ for i in range(1000):\n- 1\n#@ end\n");
+    let (exit, stdout, stderr) = scratch.run(&["check", "-f", ".", "--limit-output", "20"]);
+    assert!(exit == 1 && stderr.is_empty() && stdout.contains("output limit exceeded"), "{stdout} {stderr}");
+}

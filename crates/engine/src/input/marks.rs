@@ -1,6 +1,9 @@
 //! `--file-mark path:key=value`: changes the kind, the path or the role of input files.
 //!
-//! Marks apply in the order of the flags. A path can contain the wildcards `*` and `**/*`.
+//! Marks apply in the order of the flags. A path can contain the wildcards `*` and `**/*`: such a mark looks at all files. Other
+//! marks find theirs in an index, since there can be as many of them as files.
+
+use std::collections::HashMap;
 
 use ytterby_diag::{Failure, Id};
 
@@ -11,7 +14,7 @@ pub(crate) fn apply_marks(files: Vec<InputFile>, marks: &[String]) -> Result<Vec
     if marks.is_empty() {
         return Ok(files);
     }
-    let mut marked = Marked { files: files.into_iter().map(|file| (file, false)).collect(), any_exclusive: false };
+    let mut marked = Marked::new(files);
     for mark in marks {
         marked.apply(mark).map_err(|why| Failure::new(Id::FILE_MARK, why))?;
     }
@@ -21,7 +24,7 @@ pub(crate) fn apply_marks(files: Vec<InputFile>, marks: &[String]) -> Result<Vec
 /// Applies marks to a file that was added to others: like [`apply_marks`] with only this file, but a mark need not match.
 /// `None` if a mark excludes it. With marks that were applied before, this does not fail.
 pub(crate) fn apply_marks_to_one(file: InputFile, marks: &[String]) -> Option<InputFile> {
-    let mut marked = Marked { files: vec![(file, false)], any_exclusive: false };
+    let mut marked = Marked::new(vec![file]);
     for mark in marks {
         let is_exclusive = |(_, rest): (&str, &str)| rest == "exclusive-for-output=true";
         marked.any_exclusive |= mark.split_once(':').is_some_and(is_exclusive);
@@ -32,13 +35,38 @@ pub(crate) fn apply_marks_to_one(file: InputFile, marks: &[String]) -> Option<In
 }
 
 struct Marked {
-    /// Files, and whether each was marked `exclusive-for-output`.
-    files: Vec<(InputFile, bool)>,
-    /// Whether any file was, even if a later mark excluded it.
+    /// Files, and whether each was marked `exclusive-for-output`. `None` if a mark excluded it.
+    files: Vec<Option<(InputFile, bool)>>,
+    /// The numbers of the files by path, made for the first mark without wildcards.
+    by_path: Option<HashMap<String, Vec<usize>>>,
+    /// Whether any file was marked `exclusive-for-output`, even if a later mark excluded it.
     any_exclusive: bool,
 }
 
 impl Marked {
+    fn new(files: Vec<InputFile>) -> Marked {
+        let files = files.into_iter().map(|file| Some((file, false))).collect();
+        Marked { files, by_path: None, any_exclusive: false }
+    }
+
+    /// The numbers of the files that a pattern matches.
+    fn matches(&mut self, pattern: &str) -> Vec<usize> {
+        let files = self.files.iter().enumerate();
+        let mut left = files.filter_map(|(number, file)| file.as_ref().map(|(file, _)| (number, file)));
+        if pattern.contains('*') {
+            let pattern = MarkPattern::new(pattern);
+            return left.filter(|(_, file)| pattern.matches(&file.found_path)).map(|(number, _)| number).collect();
+        }
+        let by_path = self.by_path.get_or_insert_with(|| {
+            let mut by_path: HashMap<String, Vec<usize>> = HashMap::new();
+            left.by_ref().for_each(|(number, file)| by_path.entry(file.found_path.clone()).or_default().push(number));
+            by_path
+        });
+        let mut numbers = by_path.get(pattern).cloned().unwrap_or_default();
+        numbers.retain(|number| self.files[*number].is_some());
+        numbers
+    }
+
     fn finish(self) -> Vec<InputFile> {
         let any_exclusive = self.any_exclusive;
         let finish = |(mut file, is_exclusive): (InputFile, bool)| {
@@ -47,7 +75,7 @@ impl Marked {
             }
             file
         };
-        self.files.into_iter().map(finish).collect()
+        self.files.into_iter().flatten().map(finish).collect()
     }
 
     fn apply(&mut self, mark: &str) -> Result<(), String> {
@@ -58,19 +86,16 @@ impl Marked {
             .split_once('=')
             .ok_or_else(|| format!("Expected file mark '{mark}' key-value portion to be in format key=value"))?;
 
-        let pattern = MarkPattern::new(pattern);
-        let is_match = |file: &InputFile| pattern.matches(&file.found_path);
-        if !self.files.iter().any(|(file, _)| is_match(file)) {
+        let matches = self.matches(pattern);
+        if matches.is_empty() {
             return Err(format!("Expected file mark '{mark}' to match at least one file by path, but did not"));
         }
 
         let effect = Effect::parse(mark, key, value)?;
-        if let Effect::Exclude = effect {
-            self.files.retain(|(file, _)| !is_match(file));
-        }
-        for (file, exclusive) in self.files.iter_mut().filter(|(file, _)| is_match(file)) {
+        for number in matches {
+            let Some((file, exclusive)) = &mut self.files[number] else { continue };
             match effect {
-                Effect::Exclude => {}
+                Effect::Exclude => self.files[number] = None,
                 Effect::Rename(path) => path.clone_into(&mut file.path),
                 Effect::Kind(kind, template) => {
                     file.marked_kind = Some(kind);
@@ -210,6 +235,23 @@ mod tests {
         assert_eq!(files.iter().map(InputFile::is_for_output).collect::<Vec<_>>(), [false, true]);
         let files = marked(&["a.yml", "b.yml"], &["b.yml:exclusive-for-output=true", "b.yml:exclude=true"]).unwrap();
         assert_eq!(files.iter().map(InputFile::is_for_output).collect::<Vec<_>>(), [false]);
+    }
+
+    /// Marks without wildcards find their files in an index, which later marks do not change.
+    #[test]
+    fn marks_find_files_by_their_first_path() {
+        let shown = |marks: &[&str]| {
+            let files = marked(&["a.yml", "b.yml", "a.yml", "*.yml"], marks).map_err(|failure| failure.to_string())?;
+            Ok::<_, String>(files.into_iter().map(|file| file.path).collect::<Vec<_>>().join(" "))
+        };
+        let check = |marks: &[&str], want: &str| assert_eq!(shown(marks).as_deref(), Ok(want), "{marks:?}");
+        check(&["a.yml:path=c.yml", "a.yml:path=d.yml"], "d.yml b.yml d.yml *.yml");
+        check(&["*.yml:path=x.yml", "b.yml:path=y.yml"], "x.yml y.yml x.yml x.yml");
+        check(&["a.yml:exclude=true", "*.yml:path=x.yml"], "x.yml x.yml");
+        let gone = shown(&["a.yml:exclude=true", "b.yml:path=c.yml", "a.yml:path=d.yml"]);
+        let want = "Expected file mark 'a.yml:path=d.yml' to match at least one file by path, but did not";
+        assert_eq!(gone, Err(want.to_owned()));
+        assert!(shown(&["a.yml:path=c.yml", "c.yml:path=d.yml"]).is_err());
     }
 
     #[test]

@@ -130,6 +130,42 @@ fn a_run_inside_of_another_has_its_own_budget() {
     assert_eq!(memory(1), Err(Exceeded::Memory(100)));
 }
 
+/// The position of a limit is the innermost one at that time, and a run inside another one knows only its own.
+#[test]
+fn positions_nest() {
+    let limits = Limits { steps: Some(1), ..Limits::default() };
+    let current = || position::position().current;
+    let outer = begin(limits, None, None);
+    assert_eq!(current(), None);
+    {
+        let _file = working_at(1, 10);
+        {
+            let _node = working_at(1, 20);
+            assert_eq!(current(), Some((1, 20)));
+            let _unknown = working_at(u32::MAX, 0);
+            assert_eq!(current(), Some((1, 20)), "an unknown position changes nothing");
+        }
+        assert_eq!(position::position(), WorkPosition { current: Some((1, 10)), last: Some((1, 20)) });
+        {
+            let _inner = begin(limits, None, None);
+            assert_eq!(position::position(), WorkPosition::default(), "files of another run have other numbers");
+            let _node = working_at(7, 70);
+            assert!(steps(1).is_err());
+            assert_eq!(exceeded_at().current, Some((7, 70)));
+        }
+        assert_eq!(position::position(), WorkPosition { current: Some((1, 10)), last: Some((1, 20)) });
+    }
+    assert_eq!(position::position(), WorkPosition { current: None, last: Some((1, 20)) });
+    assert_eq!(exceeded_at(), WorkPosition::default(), "the limit of the inner run is not one of the outer run");
+    // What is noted after a limit does not move its report.
+    assert!(steps(1).is_err());
+    let _later = working_at(2, 30);
+    assert!(work(1).is_err());
+    assert_eq!(exceeded_at(), WorkPosition { current: None, last: Some((1, 20)) });
+    drop(outer);
+    assert_eq!(position::position(), WorkPosition::default());
+}
+
 #[test]
 fn walks_that_cannot_fail_are_unwound() {
     fn walk(depth: u32) -> u64 {

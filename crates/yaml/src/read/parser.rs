@@ -478,6 +478,7 @@ impl<'a> Parser<'a> {
     #[cold]
     #[inline(never)]
     fn charge_growth(&mut self) {
+        let _reached = budget::working_at(self.file.0, self.at.pos as u32);
         let count = self.tree.nodes.len();
         // Items are collected aside and then copied to where they stay.
         let charged = budget::memory_of(count, size_of::<TreeNode>() + 3 * size_of::<MapItem>());
