@@ -33,8 +33,8 @@ pub fn binaries() -> Option<[String; 2]> {
     Some([apiserver, etcd])
 }
 
-/// Starts both with their files below `scratch`. The `token` has all permissions; `identity` contains the flags for
-/// certificates and keys. The server is not ready yet when this returns.
+/// Starts both with their files below `scratch`. The `token` has all permissions; `identity`
+/// contains the flags for certificates and keys. The server is not ready yet when this returns.
 pub fn start(
     [apiserver, etcd]: &[String; 2],
     scratch: &Path,

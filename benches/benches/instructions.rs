@@ -1,7 +1,7 @@
 //! Instructions of reading, writing, compiling, evaluating and of whole runs, counted by valgrind.
 //!
-//! Unlike times they are the same on every run and do not depend on what else the machine does. `compare` in the folder
-//! above runs them and prints the change against `baseline.txt`.
+//! Unlike times they are the same on every run and do not depend on what else the machine does.
+//! `compare` in the folder above runs them and prints the change against `baseline.txt`.
 
 use std::fmt::Write as _;
 use std::hint::black_box;

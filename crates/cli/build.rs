@@ -1,8 +1,10 @@
-//! Packs the manual into releases, and links the release build for Linux statically, at fixed addresses.
+//! Packs the manual into releases, and links the release build for Linux statically, at fixed
+//! addresses.
 //!
-//! A static program runs on every distribution and in empty containers, and starts in a third of the CPU time: no libraries
-//! to load, no relocations. The compiler's option `-C target-feature=+crt-static` would also apply to procedural macros,
-//! which cannot be linked statically; see `docs/decisions/static-linking.md`. Without a static C library, the program is
+//! A static program runs on every distribution and in empty containers, and starts in a third of
+//! the CPU time: no libraries to load, no relocations. The compiler's option `-C
+//! target-feature=+crt-static` would also apply to procedural macros, which cannot be linked
+//! statically; see `docs/decisions/static-linking.md`. Without a static C library, the program is
 //! linked as usual.
 
 mod manual_pages;
@@ -11,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The libraries that the standard library requests by the name of a shared one, and their static replacements.
+/// The libraries that the standard library requests by the name of a shared one, and their static
+/// replacements.
 const LIBRARIES: [(&str, &[&str]); 3] =
     [("gcc_s", &["libgcc_eh.a", "libgcc.a"]), ("m", &["libm.a"]), ("c", &["libc.a", "libgcc_eh.a"])];
 
@@ -36,7 +39,8 @@ fn main() {
     }
 }
 
-/// Writes all pages as one compressed archive: for each its name, a line break, its text and a zero byte.
+/// Writes all pages as one compressed archive: for each its name, a line break, its text and a zero
+/// byte.
 fn pack_manual(dir: &Path) {
     let pages = manual_pages::pages(Path::new("manual"));
     let text: String = pages.iter().map(|(name, text)| format!("{name}\n{text}\0")).collect();

@@ -6,10 +6,12 @@ use std::path::Path;
 /// Folders with pages, in the order in which help lists them.
 const FOLDERS: [&str; 3] = ["", "guides", "cookbook"];
 
-/// Pages that are no topics: the book's table of contents, and errors, which help finds by their ids.
+/// Pages that are no topics: the book's table of contents, and errors, which help finds by their
+/// ids.
 const LEFT_OUT: [&str; 2] = ["SUMMARY.md", "errors.md"];
 
-/// The name of the overview, `docs/README.md`. Overviews of other folders have the name of their folder.
+/// The name of the overview, `docs/README.md`. Overviews of other folders have the name of their
+/// folder.
 const OVERVIEW: &str = "manual";
 
 /// The names and texts of all pages below a folder.

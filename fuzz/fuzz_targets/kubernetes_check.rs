@@ -1,5 +1,5 @@
-//! Any documents are checked, the first one as a schema for the others, and expressions compile or are refused;
-//! nothing else.
+//! Any documents are checked, the first one as a schema for the others, and expressions compile or
+//! are refused; nothing else.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Any bytes as an admission review, to both webhooks and in every mode: there is always an answer, and it is JSON.
+//! Any bytes as an admission review, to both webhooks and in every mode: there is always an answer,
+//! and it is JSON.
 #![no_main]
 
 use std::sync::Arc;

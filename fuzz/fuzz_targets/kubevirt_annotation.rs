@@ -1,4 +1,5 @@
-//! Rules from any text, in both modes: read, linted, mended, explained, exported and evaluated on one VM.
+//! Rules from any text, in both modes: read, linted, mended, explained, exported and evaluated on
+//! one VM.
 #![no_main]
 
 use std::sync::OnceLock;

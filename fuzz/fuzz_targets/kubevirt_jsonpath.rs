@@ -1,4 +1,5 @@
-//! Paths from any text, followed on one VM in every world, and regular expressions from the same text.
+//! Paths from any text, followed on one VM in every world, and regular expressions from the same
+//! text.
 #![no_main]
 
 use std::sync::OnceLock;

@@ -1,7 +1,9 @@
-//! A session of the language server with any messages: each request gets one answer, and the server goes on.
+//! A session of the language server with any messages: each request gets one answer, and the server
+//! goes on.
 //!
-//! Parts of the data that begin with `{` are messages as they are. The others are steps of an editor: the first bytes
-//! choose a file, a request and a place, the rest is text that is typed there. That gets past the first check of a message.
+//! Parts of the data that begin with `{` are messages as they are. The others are steps of an
+//! editor: the first bytes choose a file, a request and a place, the rest is text that is typed
+//! there. That gets past the first check of a message.
 
 #![no_main]
 

@@ -1,7 +1,9 @@
-//! Overlays on any documents, as files and through `overlay.apply`, end in output or in problems that can be shown.
+//! Overlays on any documents, as files and through `overlay.apply`, end in output or in problems
+//! that can be shown.
 //!
-//! The first part of the data is what is patched, the others are overlays. The first byte chooses how they are applied,
-//! and whether they begin with annotations that match everything: those get deeper than what the fuzzer finds alone.
+//! The first part of the data is what is patched, the others are overlays. The first byte chooses
+//! how they are applied, and whether they begin with annotations that match everything: those get
+//! deeper than what the fuzzer finds alone.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Any text as `ytterby.yml` and as a test file gives data and problems that can be shown, the same each time.
+//! Any text as `ytterby.yml` and as a test file gives data and problems that can be shown, the same
+//! each time.
 
 #![no_main]
 

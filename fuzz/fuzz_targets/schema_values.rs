@@ -1,4 +1,5 @@
-//! Any schema with any values ends in values or in problems that can be shown; exports of the schema end, too.
+//! Any schema with any values ends in values or in problems that can be shown; exports of the
+//! schema end, too.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
 //! Programs of any kind end in a result or an error, the same each time.
 //!
-//! The first byte chooses: plain text, cut into pieces at line ends, or words of the language picked by number, which get
-//! much deeper than text does.
+//! The first byte chooses: plain text, cut into pieces at line ends, or words of the language
+//! picked by number, which get much deeper than text does.
 
 #![no_main]
 

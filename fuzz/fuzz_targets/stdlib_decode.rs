@@ -1,4 +1,5 @@
-//! Every decoder of the modules takes any text: it gives a value, which can be encoded again, or an error.
+//! Every decoder of the modules takes any text: it gives a value, which can be encoded again, or an
+//! error.
 
 #![no_main]
 

@@ -1,6 +1,8 @@
-//! Text templates of any kind, as files and as strings of a YAML template, end in text or in problems that can be shown.
+//! Text templates of any kind, as files and as strings of a YAML template, end in text or in
+//! problems that can be shown.
 //!
-//! Parts of the data become a text template, the lines of a templated string, and a text template that exports functions.
+//! Parts of the data become a text template, the lines of a templated string, and a text template
+//! that exports functions.
 
 #![no_main]
 

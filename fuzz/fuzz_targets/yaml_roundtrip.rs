@@ -16,7 +16,8 @@ fn write(tree: &Tree) -> Vec<u8> {
     yaml.finish()
 }
 
-/// Whether a key contains an array: the reference writes it as an array of `value` and `line`, and so do we.
+/// Whether a key contains an array: the reference writes it as an array of `value` and `line`, and
+/// so do we.
 fn has_array(key: &Scalar) -> bool {
     match key {
         Scalar::Complex(key) => match &**key {
@@ -42,8 +43,8 @@ fn has_array_key(tree: &Tree) -> bool {
 
 fuzz_target!(|text: &[u8]| {
     let has = |part: &[u8], text: &[u8]| text.windows(2).any(|pair| pair == part);
-    // LS and PS are line breaks that the reference's layout does not keep, and so does ours not. Nor does a string
-    // `<<` keep its quotes, and so it reads back as a merge key.
+    // LS and PS are line breaks that the reference's layout does not keep, and so does ours not.
+    // Nor does a string `<<` keep its quotes, and so it reads back as a merge key.
     if [b"<<", b"\xE2\x80", b"\\L", b"\\P", b"\\u", b"\\U"].iter().any(|part| has(*part, text)) {
         return;
     }
@@ -53,8 +54,9 @@ fuzz_target!(|text: &[u8]| {
         let recode = |text: &[u8]| write(&read(text).expect("what was written can be read"));
         let first = write(&tree);
         let second = recode(&first);
-        // A float without a fraction is written as an integer (-0.0 as -0, and 1.0 may then be the same key as 1), so the
-        // second text can differ from the first. From there on nothing changes.
+        // A float without a fraction is written as an integer (-0.0 as -0, and 1.0 may then be the
+        // same key as 1), so the second text can differ from the first. From there on nothing
+        // changes.
         if second != first {
             let third = recode(&second);
             assert_eq!(String::from_utf8_lossy(&third), String::from_utf8_lossy(&second));

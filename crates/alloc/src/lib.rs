@@ -1,10 +1,12 @@
 //! A memory allocator for programs that run once and end.
 //!
-//! A render allocates millions of small blocks, frees some and ends. For this pattern the allocator of the C library
-//! does too much: it stores a header before each block, merges neighbours, and searches lists. Here, a small block comes
-//! from the list of free blocks of its size, or is cut off a chunk of new memory: about ten instructions. Freeing puts
-//! it into the list of its size. Memory is never returned to the system and blocks are never merged, so servers must not
-//! use it: it is off until a thread calls [`use_on_this_thread`]. Large blocks always come from the C library.
+//! A render allocates millions of small blocks, frees some and ends. For this pattern the allocator
+//! of the C library does too much: it stores a header before each block, merges neighbours, and
+//! searches lists. Here, a small block comes from the list of free blocks of its size, or is cut
+//! off a chunk of new memory: about ten instructions. Freeing puts it into the list of its size.
+//! Memory is never returned to the system and blocks are never merged, so servers must not use it:
+//! it is off until a thread calls [`use_on_this_thread`]. Large blocks always come from the C
+//! library.
 //!
 //! ```
 //! #[global_allocator]
@@ -38,8 +40,8 @@ pub fn use_on_this_thread() {
     LOCAL.with(|local| local.on.set(true));
 }
 
-/// Lets the C library keep freed memory for the next block. Otherwise it returns large blocks at once, and the next one
-/// needs new pages, which takes longer than filling them.
+/// Lets the C library keep freed memory for the next block. Otherwise it returns large blocks at
+/// once, and the next one needs new pages, which takes longer than filling them.
 fn keep_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
     for (parameter, bytes) in [(libc::M_MMAP_THRESHOLD, 32 << 20), (libc::M_TRIM_THRESHOLD, 64 << 20)] {
@@ -53,7 +55,8 @@ struct Free {
     next: *mut Free,
 }
 
-/// The memory of one thread. Blocks belong to no thread: freeing puts them into a list of the thread that frees them.
+/// The memory of one thread. Blocks belong to no thread: freeing puts them into a list of the
+/// thread that frees them.
 struct Local {
     /// The free blocks of each size.
     free: [Cell<*mut Free>; CLASSES],
@@ -64,7 +67,8 @@ struct Local {
 }
 
 thread_local! {
-    // Not lazy and never dropped: a thread can use it from its first to its last instruction, without an allocation.
+    // Not lazy and never dropped: a thread can use it from its first to its last instruction,
+    // without an allocation.
     static LOCAL: Local = const {
         Local {
             free: [const { Cell::new(ptr::null_mut()) }; CLASSES],
@@ -78,7 +82,8 @@ thread_local! {
 /// The class of a layout, or `None` if it is not small.
 #[inline(always)]
 fn class_of(layout: Layout) -> Option<usize> {
-    // The caller of an allocator never asks for no bytes, but zero would only wrap to a large number here.
+    // The caller of an allocator never asks for no bytes, but zero would only wrap to a large
+    // number here.
     let class = layout.size().wrapping_sub(1) / STEP;
     (class < CLASSES && layout.align() <= STEP).then_some(class)
 }
@@ -94,8 +99,8 @@ impl Local {
     fn take(&self, class: usize) -> *mut u8 {
         let head = self.free[class].get();
         if !head.is_null() {
-            // SAFETY: blocks in the list are free and have room for a `Free`, which `put` has written. The list is this
-            // thread's, so nobody else takes the block.
+            // SAFETY: blocks in the list are free and have room for a `Free`, which `put` has
+            // written. The list is this thread's, so nobody else takes the block.
             self.free[class].set(unsafe { (*head).next });
             return head.cast();
         }
@@ -115,7 +120,8 @@ impl Local {
     #[inline(always)]
     unsafe fn put(&self, block: *mut u8, class: usize) {
         let block = block.cast::<Free>();
-        // SAFETY: the block is unused, and the smallest class has the size and alignment of a pointer.
+        // SAFETY: the block is unused, and the smallest class has the size and alignment of a
+        // pointer.
         unsafe { block.write(Free { next: self.free[class].get() }) };
         self.free[class].set(block);
     }
@@ -128,7 +134,8 @@ impl Local {
             && let Some(chunk) = reserve::chunk()
         {
             if let Some(rest) = (self.left.get() / STEP).checked_sub(1) {
-                // SAFETY: it is unused, and it is smaller than the block that did not fit, so there is a class for it.
+                // SAFETY: it is unused, and it is smaller than the block that did not fit, so there
+                // is a class for it.
                 unsafe { self.put(self.chunk.get(), rest) };
             }
             self.chunk.set(chunk);
@@ -143,10 +150,11 @@ impl Local {
     }
 }
 
-// SAFETY: a block is either from a chunk (small; its address is in the reserved range) or from `System`. `dealloc` and
-// `realloc` tell them apart by the address, whichever thread and mode allocated it. A chunk is given to one thread, blocks
-// cut from it do not overlap, and a block is in at most one list, because it gets there only when it is freed. A small
-// layout from `System` has the size of its class, so it is freed and changed with that layout.
+// SAFETY: a block is either from a chunk (small; its address is in the reserved range) or from
+// `System`. `dealloc` and `realloc` tell them apart by the address, whichever thread and mode
+// allocated it. A chunk is given to one thread, blocks cut from it do not overlap, and a block is
+// in at most one list, because it gets there only when it is freed. A small layout from `System`
+// has the size of its class, so it is freed and changed with that layout.
 unsafe impl GlobalAlloc for RunAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -187,7 +195,8 @@ unsafe impl GlobalAlloc for RunAllocator {
         if from == to {
             return block;
         }
-        // SAFETY: the new block has room for the part that both have, they do not overlap, and the old one is freed once.
+        // SAFETY: the new block has room for the part that both have, they do not overlap, and the
+        // old one is freed once.
         unsafe {
             let new = self.alloc(wanted);
             if !new.is_null() {

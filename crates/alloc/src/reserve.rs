@@ -1,7 +1,8 @@
 //! The range of addresses that chunks come from.
 //!
-//! It is reserved once; the system provides the memory of a page when the page is first used. All small blocks have
-//! addresses in this range, so a comparison distinguishes them from blocks of the C library.
+//! It is reserved once; the system provides the memory of a page when the page is first used. All
+//! small blocks have addresses in this range, so a comparison distinguishes them from blocks of the
+//! C library.
 
 use std::ptr;
 use std::sync::Once;
@@ -49,7 +50,8 @@ pub(crate) fn chunk() -> Option<*mut u8> {
 /// Whether a block comes from a chunk.
 #[inline(always)]
 pub(crate) fn contains(block: *mut u8) -> bool {
-    // A thread that has a block from a chunk sees the start, which was stored before the block was cut off.
+    // A thread that has a block from a chunk sees the start, which was stored before the block was
+    // cut off.
     block.addr().wrapping_sub(START.load(Ordering::Relaxed).addr()) < RANGE
 }
 

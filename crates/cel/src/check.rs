@@ -1,7 +1,8 @@
 //! The type checker: resolves names, types and signatures and turns the syntax tree into a program.
 //!
-//! Every name is resolved and every call gets its function here, so that evaluation cannot meet unknown ones. A type that
-//! is only known during evaluation (`dyn`) fits everywhere here and is checked there.
+//! Every name is resolved and every call gets its function here, so that evaluation cannot meet
+//! unknown ones. A type that is only known during evaluation (`dyn`) fits everywhere here and is
+//! checked there.
 
 use ytterby_regexp::Regexp;
 
@@ -327,7 +328,8 @@ impl Checker {
         let range = self.node(&of.range)?;
         let is_optional = matches!(of.kind, Macro::OptMap | Macro::OptFlatMap);
         let wrong = || CompileError::new(at, format!("a value of type '{}' cannot be the range of a macro", range.ty));
-        // Key and value of each iteration; a single variable is the item of a list or the key of a map.
+        // Key and value of each iteration; a single variable is the item of a list or the key of a
+        // map.
         let (key, item) = match &range.ty {
             Type::Dyn => (Type::Dyn, Type::Dyn),
             Type::Optional(of) if is_optional => (Type::Dyn, (**of).clone()),

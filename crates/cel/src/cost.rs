@@ -1,7 +1,8 @@
 //! Estimates the maximum cost of an expression from the maximum sizes of its variables.
 //!
-//! The rules are those of evaluation. If a size is unbounded, the cost of a loop over it is practically infinite. This is
-//! intended: Kubernetes rejects such rules when a definition is created.
+//! The rules are those of evaluation. If a size is unbounded, the cost of a loop over it is
+//! practically infinite. This is intended: Kubernetes rejects such rules when a definition is
+//! created.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -144,8 +145,8 @@ impl Estimate {
         } else {
             self.shapes.push(if is_map { keys } else { items.clone() });
         }
-        // What one round costs beside its condition, and the loop beside its rounds, as the macros are expanded: an
-        // accumulator is read, and a list or map grows by one item.
+        // What one round costs beside its condition, and the loop beside its rounds, as the macros
+        // are expanded: an accumulator is read, and a list or map grows by one item.
         let (mut round, once) = match of.kind {
             Macro::Exists => (4u64, 1u64),
             Macro::ExistsOne => (2, 2),

@@ -1,7 +1,8 @@
 //! Evaluates programs and counts their cost.
 //!
-//! Costs are those of Kubernetes: one for a variable, a field or a call, a tenth for each character read, ten for a new
-//! list and thirty for a new map. Error messages contain no values of the document.
+//! Costs are those of Kubernetes: one for a variable, a field or a call, a tenth for each character
+//! read, ten for a new list and thirty for a new map. Error messages contain no values of the
+//! document.
 
 use std::fmt;
 use std::rc::Rc;

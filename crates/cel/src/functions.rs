@@ -1,7 +1,7 @@
 //! The table of functions with their signatures.
 //!
-//! A signature has the form `receiver.(arguments):result` or `(arguments):result`. The checker selects signatures by the
-//! types of arguments; [`crate::call`] dispatches on the actual values.
+//! A signature has the form `receiver.(arguments):result` or `(arguments):result`. The checker
+//! selects signatures by the types of arguments; [`crate::call`] dispatches on the actual values.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

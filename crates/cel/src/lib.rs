@@ -1,10 +1,12 @@
 //! The Common Expression Language (CEL), as Kubernetes extends it.
 //!
-//! An expression is parsed, checked against the types of its variables and compiled once ([`Program`]); a program can be
-//! shared between threads. Evaluation reads [`Val`]s, counts its cost as Kubernetes does and stops at a limit; it has no
-//! side effects. [`Program::estimate`] returns the maximum cost of an expression in advance.
+//! An expression is parsed, checked against the types of its variables and compiled once
+//! ([`Program`]); a program can be shared between threads. Evaluation reads [`Val`]s, counts its
+//! cost as Kubernetes does and stops at a limit; it has no side effects. [`Program::estimate`]
+//! returns the maximum cost of an expression in advance.
 //!
-//! One table (`functions`) lists all functions; the standard functions of CEL ([`Library::Standard`]) are a subset.
+//! One table (`functions`) lists all functions; the standard functions of CEL
+//! ([`Library::Standard`]) are a subset.
 
 mod call;
 mod check;

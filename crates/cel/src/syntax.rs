@@ -1,7 +1,7 @@
 //! Parses text to a syntax tree: tokens, operators by precedence, macros.
 //!
-//! Names and functions are not resolved here but in [`crate::check`]. Macros are recognised by name and number of arguments,
-//! as the language defines them, and become [`ExprKind::Comprehension`].
+//! Names and functions are not resolved here but in [`crate::check`]. Macros are recognised by name
+//! and number of arguments, as the language defines them, and become [`ExprKind::Comprehension`].
 
 use ytterby_text::cel::is_reserved;
 
@@ -38,7 +38,8 @@ pub(crate) enum ExprKind {
     Index(Box<Expr>, Box<Expr>, Optional),
     /// A function or an operator: `_+_`.
     Call(String, Option<Box<Expr>>, Vec<Expr>),
-    /// Operators of one precedence from left to right, each with its offset: long sums are not nested.
+    /// Operators of one precedence from left to right, each with its offset: long sums are not
+    /// nested.
     Chain(Box<Expr>, Vec<(&'static str, usize, Expr)>),
     And(Vec<Expr>),
     Or(Vec<Expr>),
@@ -420,7 +421,8 @@ impl ExpressionParser {
             if !self.take(sign) {
                 continue;
             }
-            // A negative number is one literal: otherwise the smallest integer could not be written.
+            // A negative number is one literal: otherwise the smallest integer could not be
+            // written.
             if sign == "-" {
                 match *self.peek() {
                     CelToken::Int(value) if value <= 1 << 63 => {
@@ -578,7 +580,8 @@ impl ExpressionParser {
     fn method(&mut self, receiver: Expr, name: &str, at: usize) -> ParsedExpression {
         let args = self.arguments()?;
         let kind = Macro::named(name);
-        // Macros with two variables have two or three more arguments; everything else is a function, or an error later.
+        // Macros with two variables have two or three more arguments; everything else is a
+        // function, or an error later.
         let two_vars = match kind {
             Some(Macro::All | Macro::Exists | Macro::ExistsOne) => args.len() == 3,
             Some(Macro::TransformList | Macro::TransformMap) => args.len() == 3 || args.len() == 4,

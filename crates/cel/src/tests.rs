@@ -187,7 +187,8 @@ fn declared(name: &str) -> (Type, Arc<MaxSize>) {
     }
 }
 
-/// Estimates of a server of Kubernetes 1.36, measured by the largest `maxItems` around a rule that it accepts.
+/// Estimates of a server of Kubernetes 1.36, measured by the largest `maxItems` around a rule that
+/// it accepts.
 #[rustfmt::skip]
 const ESTIMATES: &[(&str, &str, u64)] = &[
     ("int_or_text", "type(self) == int", 7),

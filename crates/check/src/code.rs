@@ -1,8 +1,9 @@
 //! Parses the code of a file to a syntax tree, with the YAML around it as operations.
 //!
-//! This is the front end of templates without evaluation: it keeps the lines of code, and adds an operation for every node,
-//! annotation and computed value, of which only the position matters. Positions are offsets in the file (file 0); code
-//! inside strings (`@yaml/text-templated-strings`) has its own files, which map back to the node that contains it.
+//! This is the front end of templates without evaluation: it keeps the lines of code, and adds an
+//! operation for every node, annotation and computed value, of which only the position matters.
+//! Positions are offsets in the file (file 0); code inside strings (`@yaml/text-templated-strings`)
+//! has its own files, which map back to the node that contains it.
 
 use ytterby::{FileKind, InputFile};
 use ytterby_diag::{FileId, Pos};
@@ -17,7 +18,8 @@ pub(crate) struct Code {
     pub ops: Vec<Op>,
     /// The code of each operation.
     pub texts: Vec<String>,
-    /// Offsets of the nodes whose strings contain code: file `n + 1` of a position is the `n`th of these.
+    /// Offsets of the nodes whose strings contain code: file `n + 1` of a position is the `n`th of
+    /// these.
     pub strings: Vec<u32>,
     /// The YAML, if the file is YAML.
     pub tree: Option<Tree>,

@@ -1,9 +1,9 @@
 //! Finds, by experiments, data values that are read but never affect the output.
 //!
-//! A value is reported if changing it never changes the output, even if booleans and other switches are changed, too. A
-//! value that is read under conditions is tried on top of generated values, and only if these reach every line of code:
-//! experiments cannot show what unreached code does. Values that only an overlay hides are not reported: a target without
-//! the overlay may need them.
+//! A value is reported if changing it never changes the output, even if booleans and other switches
+//! are changed, too. A value that is read under conditions is tried on top of generated values, and
+//! only if these reach every line of code: experiments cannot show what unreached code does. Values
+//! that only an overlay hides are not reported: a target without the overlay may need them.
 
 use std::collections::HashSet;
 use std::rc::Rc;

@@ -1,9 +1,10 @@
 //! Data flow: which data values code reads, and which of those the schema does not declare.
 //!
-//! Every expression has a type as far as it matters here: a data value of the schema, a module, a function, or something
-//! else. Types flow through variables, loops over arrays, parameters and results of functions, within a file and through
-//! `load`. All files are visited until nothing changes; then once more to record what is read. Anything uncertain is
-//! [`Type::Unknown`], and nothing is reported about it.
+//! Every expression has a type as far as it matters here: a data value of the schema, a module, a
+//! function, or something else. Types flow through variables, loops over arrays, parameters and
+//! results of functions, within a file and through `load`. All files are visited until nothing
+//! changes; then once more to record what is read. Anything uncertain is [`Type::Unknown`], and
+//! nothing is reported about it.
 
 use std::collections::{HashMap, HashSet};
 

@@ -10,8 +10,8 @@ const MARK: &str = "ytterby: ignore ";
 
 /// Removes the warnings that comments above suppress. Errors cannot be suppressed.
 ///
-/// The comment is on the line above. Other such comments and annotations may be in between, because several of them can
-/// belong to one node.
+/// The comment is on the line above. Other such comments and annotations may be in between, because
+/// several of them can belong to one node.
 pub(crate) fn drop_ignored(findings: &mut Vec<Diagnostic>, sources: &Sources) {
     let mut comments = Comments::default();
     findings.retain(|finding| !comments.ignore(finding, sources));

@@ -1,9 +1,10 @@
-//! Finds problems in projects: those that runs of all targets report, and those that the files alone show.
+//! Finds problems in projects: those that runs of all targets report, and those that the files
+//! alone show.
 //!
-//! Code is parsed to a syntax tree (`code`), its names are bound (`names`), and data values are followed through it along
-//! the types of the schema (`flow`). Running the targets finds the rest: overlays that match nothing, values without
-//! effect (`effect`). The crate is pure: a host provides the files, including unsaved ones, and gets diagnostics with
-//! fixes.
+//! Code is parsed to a syntax tree (`code`), its names are bound (`names`), and data values are
+//! followed through it along the types of the schema (`flow`). Running the targets finds the rest:
+//! overlays that match nothing, values without effect (`effect`). The crate is pure: a host
+//! provides the files, including unsaved ones, and gets diagnostics with fixes.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -66,8 +67,8 @@ pub enum ValuesAre {
     Examples,
 }
 
-/// Checks targets: returns errors that occur in any target, and lints that hold in all targets with the file. Findings
-/// that comments suppress are left out. Sources are added to `sources`.
+/// Checks targets: returns errors that occur in any target, and lints that hold in all targets with
+/// the file. Findings that comments suppress are left out. Sources are added to `sources`.
 pub fn check(targets: &[CheckTarget], depth: Depth, sources: &Arc<Sources>, cache: &mut Cache) -> Vec<Diagnostic> {
     cache.sources.clear();
     let reports: Vec<target::TargetFindings> =

@@ -10,7 +10,8 @@ use crate::target::{TargetFindings, is_lint, overlays};
 /// The identity of a finding.
 type FindingKey = (FileId, u32, &'static str, String);
 
-/// Merges the findings of targets: errors of any target, lints that hold in all targets with the file.
+/// Merges the findings of targets: errors of any target, lints that hold in all targets with the
+/// file.
 pub(crate) fn merge(mut reports: Vec<TargetFindings>, sources: &Sources) -> Vec<Diagnostic> {
     let same = Same::of(sources);
     for report in &mut reports {

@@ -1,8 +1,9 @@
 //! Binds the names of a file: definitions, uses, shadowed names.
 //!
-//! A name is bound by a load, a definition, an assignment, a loop or a parameter. A function has its own scope in which
-//! everything assigned is local; a comprehension has one for its variables. Uses are resolved from the inside out,
-//! regardless of where in the scope the binding is, because functions see names that are bound later.
+//! A name is bound by a load, a definition, an assignment, a loop or a parameter. A function has
+//! its own scope in which everything assigned is local; a comprehension has one for its variables.
+//! Uses are resolved from the inside out, regardless of where in the scope the binding is, because
+//! functions see names that are bound later.
 
 use std::collections::{HashMap, HashSet};
 

@@ -39,7 +39,8 @@ pub(crate) struct CheckedFile {
 pub(crate) struct CheckedProject {
     pub files: Vec<CheckedFile>,
     by_path: HashMap<String, usize>,
-    /// The directories of libraries, with a trailing slash; the first one is the root, which is empty.
+    /// The directories of libraries, with a trailing slash; the first one is the root, which is
+    /// empty.
     pub libraries: Vec<String>,
     /// Their numbers.
     numbers: HashMap<String, usize>,
@@ -53,8 +54,8 @@ impl FileFacts {
 }
 
 impl CheckedFile {
-    /// Converts a position in the code to one in the file, with the length to mark. Inside a string it is the whole
-    /// value.
+    /// Converts a position in the code to one in the file, with the length to mark. Inside a string
+    /// it is the whole value.
     pub fn place(&self, pos: Pos, length: usize) -> (Pos, Part) {
         let (offset, is_exact) = self.facts.code.place(pos);
         (Pos::new(self.source, offset), if is_exact { Part::Bytes(length as u32) } else { Part::Value })
@@ -134,7 +135,8 @@ impl CheckedProject {
             self.files.iter().flat_map(|file| directories(&file.input.path)).map(str::to_owned).collect();
         let mut next = 0;
         while next < self.libraries.len() {
-            // Libraries found meanwhile are private, so they take no file from those that are known.
+            // Libraries found meanwhile are private, so they take no file from those that are
+            // known.
             let owners: Vec<Option<usize>> = self.files.iter().map(|file| self.owner(&file.input.path)).collect();
             let mut found: Vec<(usize, String)> = Vec::new();
             for (file, owner) in self.files.iter().zip(owners) {
@@ -244,7 +246,8 @@ pub(crate) fn has_code(file: &InputFile) -> bool {
     }
 }
 
-/// The directories around a path, each with a trailing slash, outermost first; the first one is empty.
+/// The directories around a path, each with a trailing slash, outermost first; the first one is
+/// empty.
 fn directories(path: &str) -> Vec<&str> {
     let ends = path.match_indices('/').map(|(slash, _)| slash + 1);
     std::iter::once(0).chain(ends).map(|end| &path[..end]).collect()

@@ -167,7 +167,8 @@ impl TargetFindings {
                 }
                 Err(failure) => {
                     self.failed = true;
-                    // With templates missing, overlays and checks of output may fail because of that.
+                    // With templates missing, overlays and checks of output may fail because of
+                    // that.
                     let is_sure = |finding: &&Diagnostic| {
                         let group = finding.id.name().split('/').next().unwrap_or_default();
                         left_out.is_empty() || matches!(group, "code" | "schema" | "values" | "rule" | "yaml")
@@ -192,7 +193,8 @@ impl TargetFindings {
         self.overlays = record.items();
     }
 
-    /// Analyses the files. Returns the declarations of the root library, and the data flow of its code.
+    /// Analyses the files. Returns the declarations of the root library, and the data flow of its
+    /// code.
     fn read(
         &mut self,
         project: &CheckedProject,

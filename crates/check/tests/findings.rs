@@ -28,7 +28,8 @@ fn target(files: &[(&str, &str)]) -> CheckTarget {
     CheckTarget { files: files.collect(), options: Options::default(), values: ValuesAre::Examples }
 }
 
-/// Checks files; `schema` is the content of the schema, `template` that of a template that can use data values.
+/// Checks files; `schema` is the content of the schema, `template` that of a template that can use
+/// data values.
 fn of(schema: &str, template: &str, more: &[(&str, &str)]) -> Vec<String> {
     let schema = format!("#@data/values-schema\n---\n{schema}");
     let template = format!("{DATA}{template}");
@@ -348,7 +349,8 @@ impl Meter for Readings {
     }
 }
 
-/// All runs of a target have one time limit: experiments stop when it is reached, and only the run itself reports it.
+/// All runs of a target have one time limit: experiments stop when it is reached, and only the run
+/// itself reports it.
 #[test]
 fn all_runs_of_a_target_share_the_time() {
     let keys: String = (0..100).map(|number| format!("k{number}: {number}\n")).collect();
@@ -370,7 +372,8 @@ fn all_runs_of_a_target_share_the_time() {
     assert!(time < 2_600, "{time}");
 }
 
-/// Comments above many nodes, names and items on one line: none of them is read again for each finding.
+/// Comments above many nodes, names and items on one line: none of them is read again for each
+/// finding.
 #[test]
 fn many_findings_take_no_quadratic_time() {
     let many = |line: &str, count: usize| -> String {
@@ -389,7 +392,8 @@ fn many_findings_take_no_quadratic_time() {
     assert_eq!(found.len(), 10_000);
 }
 
-/// A comment applies to its node, past the comments and annotations in between, and to nothing else.
+/// A comment applies to its node, past the comments and annotations in between, and to nothing
+/// else.
 #[test]
 fn comments_apply_to_all_findings_of_a_node() {
     let template = "#@ load(\"a.star\", \"x\")\n#! ytterby: ignore lint/no-effect-annotation\n#@yaml/text-templated-strings\na: 1\n#@yaml/text-templated-strings\nb: 1\n";

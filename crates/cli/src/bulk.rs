@@ -11,7 +11,8 @@ use ytterby::{Content, Failure, InputFile, OutputFile};
 use ytterby_diag::Id;
 use ytterby_text::gojson::{self, Build, Html, JsonScalar};
 
-/// The files of `--bulk-in`. Member names are compared case-insensitively and unknown members ignored, as in Go.
+/// The files of `--bulk-in`. Member names are compared case-insensitively and unknown members
+/// ignored, as in Go.
 pub fn read(text: &str) -> Result<Vec<InputFile>, Failure> {
     files(text).map_err(|why| Failure::new(Id::FLAG_VALUE, why))
 }

@@ -1,8 +1,9 @@
 //! `fmt`: formats YAML files.
 //!
-//! Without `--check`, `--diff` and `--write` the result goes to standard output, as in ytt, and the first error ends the
-//! run. With these flags files are independent: an unparsable one is reported, and the others are still formatted.
-//! Without paths they apply to the files of the project, and never to its output directories.
+//! Without `--check`, `--diff` and `--write` the result goes to standard output, as in ytt, and the
+//! first error ends the run. With these flags files are independent: an unparsable one is reported,
+//! and the others are still formatted. Without paths they apply to the files of the project, and
+//! never to its output directories.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -72,7 +73,8 @@ pub fn run(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result<
             let mut formatted = Vec::new();
             for file in yaml {
                 if let Err(failure) = add_formatted(file, &options, sources, &mut formatted) {
-                    // ytt writes the files before the one that it cannot parse. After a limit, nothing is written.
+                    // ytt writes the files before the one that it cannot parse. After a limit,
+                    // nothing is written.
                     limits::write_output(&formatted)?;
                     return Err(failure);
                 }

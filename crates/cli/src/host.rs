@@ -8,8 +8,9 @@ use ytterby_diag::{Failure, Id};
 
 use crate::commands::flag::COLOR;
 
-/// Receives `print()` and debug output of the engine and writes it to standard error at once, so that it is visible even
-/// if a run is stopped. With `--diagnostics` for programs, it has the same format as the diagnostics.
+/// Receives `print()` and debug output of the engine and writes it to standard error at once, so
+/// that it is visible even if a run is stopped. With `--diagnostics` for programs, it has the same
+/// format as the diagnostics.
 #[derive(Default)]
 pub struct Terminal {
     rendering: Rendering,
@@ -57,8 +58,8 @@ pub fn write_error(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Writes the result. If the reader closes the pipe (`| head`), ends the program quietly, with the exit code that a
-/// shell shows after SIGPIPE.
+/// Writes the result. If the reader closes the pipe (`| head`), ends the program quietly, with the
+/// exit code that a shell shows after SIGPIPE.
 pub fn write_output(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {

@@ -54,8 +54,8 @@ pub fn write_output(bytes: &[u8]) -> Result<(), Failure> {
     host::write_output(bytes)
 }
 
-/// Writes the result of a command whose runs have budgets of their own, unless it exceeds the output limit. That is reported at
-/// `pos`.
+/// Writes the result of a command whose runs have budgets of their own, unless it exceeds the
+/// output limit. That is reported at `pos`.
 pub fn write_result(bytes: &[u8], limit: Option<u64>, pos: Pos, sources: &Sources) -> Result<(), Failure> {
     charge_result(bytes.len(), limit, pos, sources)?;
     host::write_output(bytes)

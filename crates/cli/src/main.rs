@@ -42,7 +42,8 @@ use ytterby_diag::{Diagnostic, Help, Id, Sources};
 use ytterby_text::quote::quote;
 use ytterby_text::spelling;
 
-/// Renders and other commands that end take small blocks from memory that is not returned to the system.
+/// Renders and other commands that end take small blocks from memory that is not returned to the
+/// system.
 #[global_allocator]
 static ALLOCATOR: ytterby_alloc::RunAllocator = ytterby_alloc::RunAllocator;
 
@@ -76,8 +77,8 @@ fn run(program: &str, args: Vec<OsString>) -> i32 {
     })
 }
 
-/// The exit code of a command that could not be run. It is 2 for commands that use 1 for problems in what they check,
-/// except for limits, which end every command with 1.
+/// The exit code of a command that could not be run. It is 2 for commands that use 1 for problems
+/// in what they check, except for limits, which end every command with 1.
 fn failure_code(words: &[String], failure: &Failure) -> i32 {
     if failure.diagnostics().iter().any(|diagnostic| diagnostic.id.limit().is_some()) {
         return 1;
@@ -164,7 +165,8 @@ fn completion_script(program: &str, shell: &str, flags: &Invocation) -> Result<i
     host::write_output(completion::script(shell, program, question).as_bytes()).map(|()| 0)
 }
 
-/// Scripts that ask ytt for its version get its text, with `--compat=ytt` or if the program is called `ytt`.
+/// Scripts that ask ytt for its version get its text, with `--compat=ytt` or if the program is
+/// called `ytt`.
 fn version(program: &str, flags: &Invocation) -> Result<String, Failure> {
     let compat = render::compat(program, flags)?;
     let ytt = compat.ytt_version();
@@ -181,7 +183,8 @@ fn program_name() -> String {
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "ytterby".to_owned())
 }
 
-/// Records panics. A panic is a bug of ours; the run ends with an error that asks for a report, without a trace.
+/// Records panics. A panic is a bug of ours; the run ends with an error that asks for a report,
+/// without a trace.
 fn watch_panics() -> Arc<Mutex<String>> {
     let text = Arc::new(Mutex::new(String::new()));
     let noted = Arc::clone(&text);

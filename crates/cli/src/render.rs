@@ -125,7 +125,8 @@ pub struct Inputs {
     pub options: Options,
 }
 
-/// Lists the files and reads the flags shared by all commands that render. Flags that a command lacks are off.
+/// Lists the files and reads the flags shared by all commands that render. Flags that a command
+/// lacks are off.
 pub fn inputs(
     program: &str,
     flags: &Invocation,
@@ -303,7 +304,8 @@ fn environment<'a>(flags: impl Iterator<Item = &'a String>) -> Result<Vec<(Strin
     Ok(found)
 }
 
-/// The level of compatibility: from the flag, then the environment; a program called `ytt` has the highest.
+/// The level of compatibility: from the flag, then the environment; a program called `ytt` has the
+/// highest.
 pub fn compat(program: &str, flags: &Invocation) -> Result<Compat, Failure> {
     let variable = || std::env::var("YTTERBY_COMPAT").ok().filter(|level| !level.is_empty());
     let level = if flags.is_given(&flag::COMPAT) { Some(flags.text(&flag::COMPAT).to_owned()) } else { variable() };

@@ -33,8 +33,8 @@ pub fn write(report: &Report<'_>, rendering: Rendering) {
     host::write_error(&render(report, rendering));
 }
 
-/// The format: from the flags, then the environment; otherwise rich on terminals unless the program is called `ytt`.
-/// `given` looks up flags.
+/// The format: from the flags, then the environment; otherwise rich on terminals unless the program
+/// is called `ytt`. `given` looks up flags.
 fn chosen(program: &str, given: &dyn Fn(&Flag) -> Option<String>) -> Result<Rendering, Failure> {
     let variable = || std::env::var("YTTERBY_DIAGNOSTICS").ok().filter(|name| !name.is_empty());
     let by_default = if host::is_terminal() && program != "ytt" { "rich" } else { "text" };

@@ -85,7 +85,8 @@ pub fn diff(program: &str, flags: &Invocation, sources: &Arc<Sources>) -> Result
     Ok(exit.max(i32::from(fail_on.is_some() && verdict >= fail_on)))
 }
 
-/// The files of an operand. A single file contains a schema regardless of its name: `<(git show HEAD:schema.yml)`.
+/// The files of an operand. A single file contains a schema regardless of its name: `<(git show
+/// HEAD:schema.yml)`.
 fn schema_files(path: &String, stdin: &Stdin) -> Result<Vec<InputFile>, Failure> {
     let mut files = read::list(std::slice::from_ref(path), &Symlinks::default(), stdin)?;
     if let [file] = &mut files[..]

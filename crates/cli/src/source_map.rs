@@ -5,7 +5,8 @@ use ytterby_text::gojson::{self, Html};
 
 use crate::write::Draft;
 
-/// Writes the map as one JSON document, beside its place: it belongs to output that is still to be written.
+/// Writes the map as one JSON document, beside its place: it belongs to output that is still to be
+/// written.
 pub fn draft(path: &str, lines: &[SourceLine]) -> Result<Draft, Failure> {
     let rows: Vec<String> = lines.iter().map(row).collect();
     let text = format!("{{\"version\":1,\"lines\":[\n{}\n]}}\n", rows.join(",\n"));

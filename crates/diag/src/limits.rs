@@ -11,8 +11,8 @@ use crate::{Diagnostic, Failure, FileId, Id, Label, Part, Pos, Role, Sources, Te
 /// Minimum share of the time, in percent, to report a line as the hottest.
 const HOT: u64 = 20;
 
-/// Notes that the data at a position is being worked on, until the guard is dropped. A limit that is reached
-/// in the meantime is reported there, unless code reports it.
+/// Notes that the data at a position is being worked on, until the guard is dropped. A limit that
+/// is reached in the meantime is reported there, unless code reports it.
 pub fn working_at(pos: Pos) -> WorkingAt {
     budget::working_at(pos.file.0, pos.offset)
 }
@@ -22,8 +22,9 @@ pub fn caught<T>(run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure>
     budget::catch(run).unwrap_or_else(|exceeded| Err(exceeded.into()))
 }
 
-/// Runs a function to the end of the budget, and also reports limits that functions reached which cannot fail. A failure
-/// at a limit contains the line that took most of the time, and the flag that raises the limit.
+/// Runs a function to the end of the budget, and also reports limits that functions reached which
+/// cannot fail. A failure at a limit contains the line that took most of the time, and the flag
+/// that raises the limit.
 pub fn within<T>(sources: &Sources, run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let outcome = match (caught(run), budget::check()) {
         (Ok(done), Ok(())) => return Ok(done),
@@ -47,8 +48,8 @@ fn is_about_limit(failure: &Failure) -> bool {
     ids.into_iter().any(|id| id.limit().is_some() || id == Id::LIMIT_CANCELLED)
 }
 
-/// Adds to a failure at a limit what the run was doing, the line that took most of the time, and the
-/// flag that raises the limit.
+/// Adds to a failure at a limit what the run was doing, the line that took most of the time, and
+/// the flag that raises the limit.
 pub fn explained(mut failure: Failure, sources: &Sources) -> Failure {
     let hottest = hottest_line(sources);
     if is_about_limit(&failure)
@@ -63,8 +64,8 @@ pub fn explained(mut failure: Failure, sources: &Sources) -> Failure {
     failure
 }
 
-/// The position of a limit that no code reports: what was being worked on. The hottest line says more
-/// if it is in the same file, or if nothing was noted.
+/// The position of a limit that no code reports: what was being worked on. The hottest line says
+/// more if it is in the same file, or if nothing was noted.
 fn likely_position(sources: &Sources, hottest: Option<Pos>) -> Option<Pos> {
     let pos = |noted: Option<(u32, u32)>| {
         let pos = noted.map(|(file, offset)| Pos::new(FileId(file), offset));

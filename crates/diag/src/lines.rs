@@ -1,8 +1,9 @@
 //! Differences of texts, line by line, in bounded time.
 //!
-//! Small differences are found by `similar`, whose time is quadratic in the number of changed lines. Long texts are first
-//! divided at lines that occur once in both; a part that is still too long is shown as replaced. The result depends on the
-//! texts only, unless the budget of the run ends.
+//! Small differences are found by `similar`, whose time is quadratic in the number of changed
+//! lines. Long texts are first divided at lines that occur once in both; a part that is still too
+//! long is shown as replaced. The result depends on the texts only, unless the budget of the run
+//! ends.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -11,7 +12,8 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, TextDiff, capture_diff_slices, group_diff_ops};
 use ytterby_text::budget;
 
-/// Maximum product of the lines on both sides of what is compared in quadratic time: about half a second.
+/// Maximum product of the lines on both sides of what is compared in quadratic time: about half a
+/// second.
 const MAX_PRODUCT: usize = 4_000_000;
 
 /// Maximum divisions of a part: each one reads it once.

@@ -19,7 +19,8 @@ pub const REDACTED: &str = "<redacted>";
 /// Secrets with fewer characters are replaced only if they are the whole value.
 const SEARCHED: usize = 4;
 
-/// Building a finder takes quadratic time (54 % of a run with 8,000 secrets was spent on it), so it gets no more than this.
+/// Building a finder takes quadratic time (54 % of a run with 8,000 secrets was spent on it), so it
+/// gets no more than this.
 const SECRETS_PER_FINDER: usize = 1_000;
 
 /// The texts of all secrets of a run.

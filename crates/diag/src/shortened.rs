@@ -1,7 +1,8 @@
 //! Causes with too many parts to read.
 //!
-//! A template of one line can make a list of a million values that all break a rule. Nobody reads a report of 200 MB,
-//! and making it takes longer than the run: the first parts are kept, and one more problem counts the rest.
+//! A template of one line can make a list of a million values that all break a rule. Nobody reads a
+//! report of 200 MB, and making it takes longer than the run: the first parts are kept, and one
+//! more problem counts the rest.
 
 use crate::failure::{Cause, CodeMessage, CodeProblem, SchemaBlock, ViolationBlock};
 use crate::{Diagnostic, Failure, Pos, Text};

@@ -248,8 +248,8 @@ impl Source {
         Some(start..end)
     }
 
-    /// The bytes of the line of an offset, without its line feed. Reads nothing else, so that a warning about a large file
-    /// does not cost an index of its lines.
+    /// The bytes of the line of an offset, without its line feed. Reads nothing else, so that a
+    /// warning about a large file does not cost an index of its lines.
     fn line_around(&self, offset: u32) -> Range<usize> {
         let at = self.text.len().min(offset as usize);
         let start = self.text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
@@ -289,7 +289,8 @@ impl Source {
 
     /// A part of the text with secrets replaced; a very long one is cut.
     pub fn shown(&self, range: Range<usize>) -> String {
-        // In a text template with invalid UTF-8, positions count the replaced characters and can be past the end.
+        // In a text template with invalid UTF-8, positions count the replaced characters and can be
+        // past the end.
         let range = range.start.min(self.text.len())..range.end.min(self.text.len());
         if range.len() <= MAX_EXCERPT {
             return self.shown_whole(range);
@@ -385,8 +386,8 @@ impl Source {
 /// The bytes that are searched for a line feed at once.
 const CHUNK: usize = 8;
 
-/// Whether one of at most eight bytes is a line feed, without looking at each: the line of one position in 500 kB of YAML
-/// takes 1 M instructions instead of 8.
+/// Whether one of at most eight bytes is a line feed, without looking at each: the line of one
+/// position in 500 kB of YAML takes 1 M instructions instead of 8.
 fn has_line_feed(bytes: &[u8]) -> bool {
     const LOW: u64 = 0x0101_0101_0101_0101;
     let Ok(bytes) = <[u8; CHUNK]>::try_from(bytes) else { return true };

@@ -1,4 +1,5 @@
-//! Measures exports of a schema with 10,000 keys, imports of the exports, and a comparison, in milliseconds.
+//! Measures exports of a schema with 10,000 keys, imports of the exports, and a comparison, in
+//! milliseconds.
 //!
 //!     cargo bench -p ytterby --bench exports               # 10,000 keys
 //!     cargo bench -p ytterby --bench exports -- 20000      # twice as many should take twice as long

@@ -3,9 +3,10 @@
 //!     cargo bench -p ytterby --bench validate                  # milliseconds of processor time
 //!     cargo bench -p ytterby --bench validate -- violations    # only one
 //!
-//! `rules` measures validation itself: maps with ten rules each and no violation, as the difference between a run and the
-//! same run without validation; 1,000 maps should take at most 20 ms. The others are whole runs, similar to workloads that
-//! are also compared with ytt. Times depend on the load of the machine; instruction counts do not:
+//! `rules` measures validation itself: maps with ten rules each and no violation, as the difference
+//! between a run and the same run without validation; 1,000 maps should take at most 20 ms. The
+//! others are whole runs, similar to workloads that are also compared with ytt. Times depend on the
+//! load of the machine; instruction counts do not:
 //!
 //!     valgrind --tool=callgrind target/release/deps/validate-<hash> rules once
 
@@ -87,8 +88,8 @@ fn run(workload: &Workload, options: &Options) {
     }
 }
 
-/// The time of one run, from the batch that was disturbed least by other programs. Some systems count in ticks of 4 ms, so a
-/// batch is much longer.
+/// The time of one run, from the batch that was disturbed least by other programs. Some systems
+/// count in ticks of 4 ms, so a batch is much longer.
 fn best(run: impl Fn()) -> Duration {
     const BATCH: Duration = Duration::from_millis(80);
     let batch = || {

@@ -1,9 +1,10 @@
-//! Renders a project many times with different values, on several threads, and prints the time of each part.
+//! Renders a project many times with different values, on several threads, and prints the time of
+//! each part.
 //!
 //!     cargo run --release --example matrix -- examples/hello name 100 2
 //!
-//! The arguments: files or directories, the path of a text value that differs between renders (`-` for none), the number of
-//! renders, and the number of threads.
+//! The arguments: files or directories, the path of a text value that differs between renders (`-`
+//! for none), the number of renders, and the number of threads.
 
 use std::error::Error;
 use std::path::Path;

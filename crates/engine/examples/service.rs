@@ -1,5 +1,6 @@
-//! A small HTTP service that renders a project for each request: the body is a JSON object of data values, the answer is
-//! YAML, or the problems as JSON lines with status 422. `/validate` only checks the values.
+//! A small HTTP service that renders a project for each request: the body is a JSON object of data
+//! values, the answer is YAML, or the problems as JSON lines with status 422. `/validate` only
+//! checks the values.
 //!
 //!     cargo run --example service -- examples/hello 127.0.0.1:8080
 //!     curl --data '{"name": "kiosk"}' http://127.0.0.1:8080/
@@ -30,7 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [path, address] = &arguments[..] else { return Err("usage: service PATH ADDRESS".into()) };
-    // Steps bound the time without a clock. Without a meter, the memory limit counts all bytes that a render ever allocates.
+    // Steps bound the time without a clock. Without a meter, the memory limit counts all bytes that
+    // a render ever allocates.
     let limits =
         Limits { steps: Some(10_000_000), memory: Some(512 << 20), output: Some(16 << 20), ..Limits::default() };
     let project = Project::builder().inputs(common::files(Path::new(path))?).limits(limits).build()?;

@@ -165,8 +165,8 @@ enum Times {
 /// Another name of an annotation.
 struct Alias {
     name: &'static str,
-    /// Keyword arguments that the alias adds. Such an alias means something that no other name does, so it is suggested
-    /// for misspelt names; other aliases are not.
+    /// Keyword arguments that the alias adds. Such an alias means something that no other name
+    /// does, so it is suggested for misspelt names; other aliases are not.
     implied: &'static [(&'static str, Implied)],
 }
 

@@ -79,7 +79,8 @@ pub struct Options {
     pub find_causes: bool,
     /// Whether to return where each line of the output comes from ([`Rendered::source_map`]).
     pub source_map: bool,
-    /// Whether the process ends after this run: then the run need not be freed, nor documents as long as they are small.
+    /// Whether the process ends after this run: then the run need not be freed, nor documents as
+    /// long as they are small.
     pub is_last_run: bool,
     /// A further check of output documents.
     pub output_check: Option<std::sync::Arc<dyn crate::OutputCheck>>,
@@ -170,8 +171,8 @@ pub enum OutputForm {
     Files,
 }
 
-/// Data values from flags. Later fields take precedence over earlier ones, except for `placed`; within a field, the order
-/// is that of the command line.
+/// Data values from flags. Later fields take precedence over earlier ones, except for `placed`;
+/// within a field, the order is that of the command line.
 #[derive(Clone, Debug, Default)]
 pub struct ValueFlags {
     /// `--data-values-file`.
@@ -189,7 +190,8 @@ pub struct ValueFlags {
     /// Values that a host read itself, such as `set` of a project file. They take precedence over
     /// files and the environment, not over `--data-value` and the like.
     pub placed: Vec<PlacedValue>,
-    /// `key=value` of text and YAML in one order, as written. They take precedence over everything else.
+    /// `key=value` of text and YAML in one order, as written. They take precedence over everything
+    /// else.
     pub pairs: Vec<(ValueForm, String)>,
 }
 
@@ -204,7 +206,8 @@ pub struct PlacedValue {
 }
 
 impl ValueFlags {
-    /// Adds others. They take precedence over those of the same field; the order of fields stays the same.
+    /// Adds others. They take precedence over those of the same field; the order of fields stays
+    /// the same.
     pub fn append(&mut self, others: ValueFlags) {
         let ValueFlags { files, env, env_yaml, strings, yaml, contents, placed, pairs } = others;
         self.files.extend(files);

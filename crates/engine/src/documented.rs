@@ -50,7 +50,8 @@ fn annotations() {
     check("annotations", annotation::names().map(|name| format!("@{name}")));
 }
 
-/// Each annotation has a section with its keyword arguments. Annotations that are not in the table are listed here.
+/// Each annotation has a section with its keyword arguments. Annotations that are not in the table
+/// are listed here.
 #[test]
 fn arguments() {
     const OTHERS: [(&str, &[&str]); 5] = [

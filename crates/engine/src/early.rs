@@ -1,8 +1,9 @@
 //! Documents that are written as soon as they are complete, instead of being kept for later stages.
 //!
-//! Getting memory from the system takes a third of the time of a run with much output. If no overlay, rule or report will
-//! look at the documents again, plain YAML is written document by document, and a template writes each item when it
-//! begins. A template that replaces or overrides items ([`changes_items`]) writes each document when it is complete.
+//! Getting memory from the system takes a third of the time of a run with much output. If no
+//! overlay, rule or report will look at the documents again, plain YAML is written document by
+//! document, and a template writes each item when it begins. A template that replaces or overrides
+//! items ([`changes_items`]) writes each document when it is complete.
 
 use memchr::memmem;
 use ytterby_text::Str;
@@ -53,8 +54,8 @@ fn mentions(text: &Str, names: &[&[u8]]) -> bool {
 /// The text of the documents of one file, without empty ones, or why one of them cannot be written.
 pub(crate) type WrittenDocuments = Result<Vec<u8>, String>;
 
-/// A writer for the output of a run, or of a file of it, which is usually shorter than this: text that grows from a few bytes
-/// would be copied to new memory again and again.
+/// A writer for the output of a run, or of a file of it, which is usually shorter than this: text
+/// that grows from a few bytes would be copied to new memory again and again.
 pub(crate) fn writer() -> YamlWriter {
     YamlWriter::with_room(16 << 20)
 }

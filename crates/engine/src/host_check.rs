@@ -1,7 +1,7 @@
 //! Runs the check that the host brings ([`OutputCheck`]) on the output documents.
 //!
-//! The host decides what to check. The engine passes documents after overlays and rules, and adds to each finding the data
-//! values that its line reads.
+//! The host decides what to check. The engine passes documents after overlays and rules, and adds
+//! to each finding the data values that its line reads.
 
 use ytterby_diag::{Cause, Diagnostic, Failure, Id, Label, Part, Path, Pos, Role, Severity, Text};
 

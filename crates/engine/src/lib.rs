@@ -30,8 +30,8 @@
 //! | import schemas of other languages | [`import_schema`] |
 //! | do everything that the command does | [`Options`], [`Renderer::run`] |
 //!
-//! The [`guide`] explains each of these with examples. The directory `examples` has programs: render files, serve requests over HTTP, render a matrix
-//! on threads, list the fields of a schema.
+//! The [`guide`] explains each of these with examples. The directory `examples` has programs:
+//! render files, serve requests over HTTP, render a matrix on threads, list the fields of a schema.
 
 mod annotation;
 mod api;

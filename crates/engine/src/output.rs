@@ -25,8 +25,8 @@ use crate::run::Run;
 pub(crate) enum Written {
     /// Free them one by one, so that text replaces nodes in memory.
     Free,
-    /// The process ends soon: the documents of the first [`LEFT`] bytes of output stay in memory, which saves a tenth of
-    /// the instructions of a small run.
+    /// The process ends soon: the documents of the first [`LEFT`] bytes of output stay in memory,
+    /// which saves a tenth of the instructions of a small run.
     Leave,
 }
 

@@ -1,7 +1,8 @@
-//! Output documents as programs see them: in place ([`OutputRef`]) or as trees of their own ([`OutputNode`]).
+//! Output documents as programs see them: in place ([`OutputRef`]) or as trees of their own
+//! ([`OutputNode`]).
 //!
-//! A check by the host ([`OutputCheck`]), such as that of Kubernetes manifests, reads documents in place: copying those of
-//! cf-for-k8s cost as much as checking them.
+//! A check by the host ([`OutputCheck`]), such as that of Kubernetes manifests, reads documents in
+//! place: copying those of cf-for-k8s cost as much as checking them.
 
 use std::cell::Cell;
 use std::fmt;
@@ -200,7 +201,8 @@ impl<'a> Iterator for OutputEntries<'a> {
     }
 }
 
-/// A node of an output document. However deep it is, it can be cloned, formatted and dropped on any stack.
+/// A node of an output document. However deep it is, it can be cloned, formatted and dropped on any
+/// stack.
 ///
 /// It implements `Drop`, so fields cannot be moved out of it: use [`std::mem::take`] for `value`.
 pub struct OutputNode {

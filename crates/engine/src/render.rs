@@ -34,7 +34,8 @@ use crate::values::{self, DeclaredSchema, Envelope};
 /// Renders `files`. Sources for positions of diagnostics are added to `sources`.
 ///
 /// # Errors
-/// If files, options or values are wrong, or a limit is reached. Warnings until then are part of the failure.
+/// If files, options or values are wrong, or a limit is reached. Warnings until then are part of
+/// the failure.
 pub fn render(
     files: Vec<InputFile>,
     options: &Options,

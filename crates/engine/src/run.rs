@@ -215,8 +215,8 @@ impl Run {
         self.concluded(limits::within(&self.sources, work))
     }
 
-    /// The result of the run with its warnings, in the order of the sources, and without secrets. With
-    /// `--strict-annotations`, warnings about annotations become one error.
+    /// The result of the run with its warnings, in the order of the sources, and without secrets.
+    /// With `--strict-annotations`, warnings about annotations become one error.
     pub fn concluded<T>(&self, result: Result<T, Failure>) -> Result<(T, Vec<Diagnostic>), Failure> {
         let mut warnings = std::mem::take(&mut self.warnings.borrow_mut().list);
         warnings.sort_by_key(|warning| {

@@ -1,4 +1,5 @@
-//! Documents that are written as soon as they are complete are the same as those that are kept, and so are problems.
+//! Documents that are written as soon as they are complete are the same as those that are kept, and
+//! so are problems.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -83,8 +84,8 @@ end: here
     );
 }
 
-/// Items are written when they begin, although what follows decides about them: whether a collection is empty, whether an
-/// item has a value.
+/// Items are written when they begin, although what follows decides about them: whether a
+/// collection is empty, whether an item has a value.
 #[test]
 fn items_are_written_when_they_begin() {
     let template = "\

@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use ytterby::{Content, InputFile, Options, OutputTypes, Question, Silent, explain, render};
 use ytterby_diag::Sources;
 
-/// Data values with few values each, so that all of them can be tried: annotation, default, all values.
+/// Data values with few values each, so that all of them can be tried: annotation, default, all
+/// values.
 const VALUES: [(&str, &str, &str, &[&str]); 5] = [
     ("a", "", "false", &["true", "false"]),
     ("b", "#@schema/validation min=0, max=3", "1", &["0", "1", "2", "3"]),
@@ -17,8 +18,8 @@ const VALUES: [(&str, &str, &str, &[&str]); 5] = [
     ("e", "", "true", &["true", "false"]),
 ];
 
-/// Expressions over data values: direct, through conditions that may never matter, through variables, functions of code and of
-/// YAML, comparisons, tables and comprehensions.
+/// Expressions over data values: direct, through conditions that may never matter, through
+/// variables, functions of code and of YAML, comparisons, tables and comprehensions.
 const EXPRESSIONS: [&str; 18] = [
     "data.values.b",
     "data.values.c",
@@ -149,8 +150,8 @@ fn brute_force(project: &Project, name: &str, default: &str, all: &[&str]) -> BT
     changed
 }
 
-/// Collections are reported as a whole where they appear or become empty, and by their items otherwise: compares the keys of
-/// `spec`.
+/// Collections are reported as a whole where they appear or become empty, and by their items
+/// otherwise: compares the keys of `spec`.
 fn by_key(paths: impl IntoIterator<Item = String>) -> BTreeSet<String> {
     let key = |path: String| {
         let path = path.split('[').next().unwrap_or_default();

@@ -1,5 +1,6 @@
-//! Limits cycles of dependencies between modules of the engine, because modules in a cycle cannot be understood, tested or
-//! changed one by one. Finds rows of tables that no code uses, and names of types in all crates that tell too little.
+//! Limits cycles of dependencies between modules of the engine, because modules in a cycle cannot
+//! be understood, tested or changed one by one. Finds rows of tables that no code uses, and names
+//! of types in all crates that tell too little.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// Maximum modules in a cycle.
 const MOST: usize = 3;
 
-/// Maximum modules of all crates that define a type of the same name. Where more do, a reader who meets the name has to
-/// look up which one is meant: `Reader` is better called `TomlReader`.
+/// Maximum modules of all crates that define a type of the same name. Where more do, a reader who
+/// meets the name has to look up which one is meant: `Reader` is better called `TomlReader`.
 const NAMESAKES: usize = 2;
 
 /// Names that more modules may use, and why.

@@ -227,7 +227,8 @@ fn writing_can_be_cancelled() {
     assert_eq!(id_of(output.yaml()), Id::LIMIT_CANCELLED);
 }
 
-/// The first look at the clock after [`Clock::restart`] is that at the begin of a render; later ones are much later.
+/// The first look at the clock after [`Clock::restart`] is that at the begin of a render; later
+/// ones are much later.
 #[derive(Debug, Default)]
 struct Clock(AtomicBool);
 

@@ -146,7 +146,8 @@ fn values_that_code_makes() {
 
 #[test]
 fn exports_of_deep_schemas() {
-    // Lists of fields contain the path of each of them, whose size grows with the square of the depth.
+    // Lists of fields contain the path of each of them, whose size grows with the square of the
+    // depth.
     let formats = [("openapi-v3", LEVELS), ("json-schema", LEVELS), ("crd", LEVELS), ("values", 2000)];
     let lists = [("ytt-schema", 2000), ("markdown", 2000), ("html", 2000)];
     for (format, levels) in formats.into_iter().chain(lists) {

@@ -1,7 +1,8 @@
 //! The settings in the project file `ytterby.yml` that editors need.
 //!
-//! They are read from the recovering model, so that an incomplete project file still defines its inputs. Problems of the
-//! file are reported by `ytterby-project`, whose tables of keys are also used here.
+//! They are read from the recovering model, so that an incomplete project file still defines its
+//! inputs. Problems of the file are reported by `ytterby-project`, whose tables of keys are also
+//! used here.
 
 use ytterby_project::keys::{self, Key};
 

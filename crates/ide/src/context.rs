@@ -137,7 +137,8 @@ impl<'a> Cursor<'a> {
         self.model().documents.partition_point(|document| document.line <= line).saturating_sub(1)
     }
 
-    /// The item that text inserted at the cursor would belong to, by its indentation; and the relevant column.
+    /// The item that text inserted at the cursor would belong to, by its indentation; and the
+    /// relevant column.
     pub fn surroundings(&self) -> (Option<usize>, usize) {
         let model = self.model();
         let line = model.lines.line_of(self.offset);
@@ -161,8 +162,8 @@ impl<'a> Cursor<'a> {
         (above.find(|(_, item)| item.column < column).map(|(index, _)| index), column)
     }
 
-    /// The catalog of Kubernetes: the version that the project asks for, or the latest. Fields are known either way;
-    /// only a project that asks for it is checked.
+    /// The catalog of Kubernetes: the version that the project asks for, or the latest. Fields are
+    /// known either way; only a project that asks for it is checked.
     pub fn catalog(&self) -> Option<&'a Catalog> {
         self.project.catalog()
     }
@@ -177,8 +178,8 @@ impl<'a> Cursor<'a> {
         self.own_kind(document).or_else(|| self.matched_kind(document))
     }
 
-    /// The kind that an overlay's `overlay.subset({"kind": "Deployment"})` names. Without `apiVersion`, the most stable
-    /// version of the kind is used.
+    /// The kind that an overlay's `overlay.subset({"kind": "Deployment"})` names. Without
+    /// `apiVersion`, the most stable version of the kind is used.
     fn matched_kind(&self, document: usize) -> Option<(String, String)> {
         let model = self.model();
         let annotations = &model.documents.get(document)?.annotations;

@@ -1,7 +1,8 @@
 //! Data values that code gives to libraries: `library.get("app").with_data_values({"port": 80})`.
 //!
-//! The keys of such a dictionary are data values of the library, so that they can be looked up and renamed like those of a
-//! data values document. Only literal dictionaries are read; what a variable contains is not followed.
+//! The keys of such a dictionary are data values of the library, so that they can be looked up and
+//! renamed like those of a data values document. Only literal dictionaries are read; what a
+//! variable contains is not followed.
 
 use crate::context::Cursor;
 use crate::file::File;

@@ -14,7 +14,8 @@ pub trait FileSystem: Send + Sync {
     /// The bytes of a file.
     fn read(&self, path: &str) -> Option<Vec<u8>>;
 
-    /// A number that changes with the content of a file, made from its time and size. `None` if there is no file.
+    /// A number that changes with the content of a file, made from its time and size. `None` if
+    /// there is no file.
     fn stamp(&self, path: &str) -> Option<u64>;
 }
 
@@ -80,7 +81,8 @@ impl File {
         self.model.get_or_init(|| Model::new(&self.text, self.kind(), !self.is_plain()))
     }
 
-    /// The kind of file, by its name; a file that is open as `ytt` with another name is a text template.
+    /// The kind of file, by its name; a file that is open as `ytt` with another name is a text
+    /// template.
     pub fn kind(&self) -> ModelKind {
         match ModelKind::of(&self.path) {
             ModelKind::Other if self.language == EditorLanguage::Ytt => ModelKind::Text,
@@ -140,7 +142,8 @@ pub fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     rest.strip_prefix('/')
 }
 
-/// Whether files of this name have a model: YAML, Starlark and text. Others are inputs that only code reads.
+/// Whether files of this name have a model: YAML, Starlark and text. Others are inputs that only
+/// code reads.
 pub fn is_input(path: &str) -> bool {
     ModelKind::of(path) != ModelKind::Other
 }

@@ -76,7 +76,8 @@ pub fn folds(file: &File) -> Vec<Fold> {
 /// How many open brackets are compared with a closing one, so that hostile code takes linear time.
 const MAX_OPEN: usize = 64;
 
-/// The lines between brackets of code that belong together. A line that begins with the closing one stays visible.
+/// The lines between brackets of code that belong together. A line that begins with the closing one
+/// stays visible.
 fn brackets(model: &Model, text: &str) -> Vec<(usize, usize)> {
     let mut open: Vec<(&str, usize)> = Vec::new();
     let mut found = Vec::new();

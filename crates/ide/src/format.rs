@@ -8,7 +8,8 @@ use crate::file::File;
 use crate::findings::TextEdit;
 use crate::model::ModelKind;
 
-/// The edits that format a file; empty if it cannot be parsed or is not YAML. Unchanged lines are not touched.
+/// The edits that format a file; empty if it cannot be parsed or is not YAML. Unchanged lines are
+/// not touched.
 pub fn format(file: &File) -> Vec<TextEdit> {
     if file.kind() != ModelKind::Yaml {
         return Vec::new();

@@ -1,8 +1,8 @@
 //! Infers the type of an expression from its tokens.
 //!
-//! Completion and hover need the methods that may follow `x.`. Types are inferred through literals, variables, calls with
-//! known results, and data values with their schema. Anything uncertain has no type: offering a wrong method would be
-//! worse than none.
+//! Completion and hover need the methods that may follow `x.`. Types are inferred through literals,
+//! variables, calls with known results, and data values with their schema. Anything uncertain has
+//! no type: offering a wrong method would be worse than none.
 
 use crate::context::Cursor;
 use crate::model::{DefKind, Model, TokenKind, string_content};
@@ -24,8 +24,8 @@ pub fn receiver(at: Cursor<'_>, dot: usize) -> Option<TypeName> {
     if is_dot { types.before(token, MAX_STEPS) } else { None }
 }
 
-/// The name of the library that the expression before the dot at an offset is: `library.get("name")`, also through
-/// variables and `with_data_values`.
+/// The name of the library that the expression before the dot at an offset is:
+/// `library.get("name")`, also through variables and `with_data_values`.
 pub fn library_name<'a>(at: Cursor<'a>, dot: usize) -> Option<&'a str> {
     let model = at.model();
     let token = model.tokens.partition_point(|token| token.range.start < dot);
@@ -180,7 +180,8 @@ impl<'a> Types<'a> {
         (self.word(target + 1) == "=").then_some(target + 2)
     }
 
-    /// The end of the last expression that was assigned to a variable before a token: `app = app.with_data_values(…)`.
+    /// The end of the last expression that was assigned to a variable before a token: `app =
+    /// app.with_data_values(…)`.
     fn last_assignment(&self, definition: usize, token: usize) -> Option<usize> {
         let own = &self.model.definitions[definition];
         let all = self.model.definitions.iter().enumerate();
@@ -220,7 +221,8 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// One past the last token of an expression that extends to the end of its statement, if its last operand decides.
+    /// One past the last token of an expression that extends to the end of its statement, if its
+    /// last operand decides.
     fn expression_end(&self, start: usize) -> Option<usize> {
         let region = self.model.regions.get(self.region(start))?;
         let mut depth = 0_usize;

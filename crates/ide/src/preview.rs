@@ -1,6 +1,7 @@
 //! Maps lines of the output to lines of source files.
 //!
-//! The run records the position of each node; the output is parsed again, and both trees are walked in parallel.
+//! The run records the position of each node; the output is parsed again, and both trees are walked
+//! in parallel.
 
 use ytterby_diag::{FileId, Origin, Pos, Sources};
 use ytterby_yaml::{NodeId, ReadOptions, Tree, View, last_wins, parse};

@@ -219,7 +219,8 @@ impl ProjectSnapshot {
         self.schemas().by_library.get(&library).cloned().unwrap_or_default()
     }
 
-    /// The library that a document sets data values of: that of `@library/ref`, or that of its file.
+    /// The library that a document sets data values of: that of `@library/ref`, or that of its
+    /// file.
     pub fn library_of_document(&self, file: usize, document: usize) -> String {
         let source = &self.files[file];
         let model = source.file.model();
@@ -242,8 +243,9 @@ impl ProjectSnapshot {
         self.schemas().by_library.get(library).cloned().unwrap_or_default()
     }
 
-    /// The kinds of Kubernetes: those of the version that the project file names, or of the latest one, and those of
-    /// the definitions that it lists. Definitions are read again when the project file changes.
+    /// The kinds of Kubernetes: those of the version that the project file names, or of the latest
+    /// one, and those of the definitions that it lists. Definitions are read again when the project
+    /// file changes.
     pub fn catalog(&self) -> Option<&Catalog> {
         let made = || {
             if let Some((file, catalog)) = &self.old_catalog
@@ -310,7 +312,8 @@ impl ProjectSnapshot {
         })
     }
 
-    /// The file that `load` finds at a path: beside the file, at the root of its library, or in a library.
+    /// The file that `load` finds at a path: beside the file, at the root of its library, or in a
+    /// library.
     pub fn loaded(&self, from: usize, path: &str) -> Option<usize> {
         let logical = self.load_target(from, path)?;
         self.files.iter().position(|file| file.role == FileRole::Input && file.logical == logical)

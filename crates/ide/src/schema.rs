@@ -1,7 +1,7 @@
 //! The schema as written: types, defaults, descriptions, rules and the place of each declaration.
 //!
-//! It comes from the recovering model, so that completion and hover work while a schema is being edited. The engine checks
-//! values.
+//! It comes from the recovering model, so that completion and hover work while a schema is being
+//! edited. The engine checks values.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -441,7 +441,8 @@ pub(crate) fn top_keys(files: &[SnapshotFile]) -> HashSet<String> {
     keys
 }
 
-/// Whether a plain file has only keys that a schema declares, so that it is probably not a template.
+/// Whether a plain file has only keys that a schema declares, so that it is probably not a
+/// template.
 pub(crate) fn looks_like_values(file: &SnapshotFile, declared: &HashSet<String>) -> bool {
     let File { text, .. } = &*file.file;
     if file.role != FileRole::Input || file.file.kind() != ModelKind::Yaml || text.contains("#@") || declared.is_empty()

@@ -149,7 +149,8 @@ pub fn ranges(at: Cursor<'_>, index: &SelectionIndex) -> Vec<TextRange> {
     chain
 }
 
-/// The contents of the brackets around the cursor, the brackets themselves, and calls with their names.
+/// The contents of the brackets around the cursor, the brackets themselves, and calls with their
+/// names.
 fn brackets(at: Cursor<'_>) -> Vec<TextRange> {
     let (model, text) = (at.model(), at.text());
     let Some(region) = at.region() else { return Vec::new() };

@@ -1,6 +1,7 @@
 //! Finds unknown data values with the recovering model, even in files that do not compile.
 //!
-//! `ytterby check` follows the data flow further; its findings come later ([`crate::analysis::lint`]).
+//! `ytterby check` follows the data flow further; its findings come later
+//! ([`crate::analysis::lint`]).
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! Ranges and lines of a text.
 //!
-//! Everything in this crate counts bytes. Editors count lines and UTF-16 units: [`LineIndex`] converts between the two, so
-//! that only the server knows the protocol's positions.
+//! Everything in this crate counts bytes. Editors count lines and UTF-16 units: [`LineIndex`]
+//! converts between the two, so that only the server knows the protocol's positions.
 
 /// Bytes from `start` up to, but not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
@@ -107,8 +107,8 @@ impl LineIndex {
         LineColumn { line: line as u32, column: column as u32 }
     }
 
-    /// The offset of a position. A column beyond its line means the end of the line, one inside a character its start, a line
-    /// beyond the text the end of the text.
+    /// The offset of a position. A column beyond its line means the end of the line, one inside a
+    /// character its start, a line beyond the text the end of the text.
     pub fn offset(&self, text: &str, position: LineColumn) -> usize {
         let line = position.line as usize;
         if line >= self.starts.len() {

@@ -161,8 +161,8 @@ impl Workspace {
         roots.iter().map(|root| self.project_at(root)).collect()
     }
 
-    /// The root of a file's project: the directory of the nearest project file; otherwise the nearest one that contains a
-    /// schema or data values; otherwise the folder.
+    /// The root of a file's project: the directory of the nearest project file; otherwise the
+    /// nearest one that contains a schema or data values; otherwise the folder.
     fn root(&mut self, path: &str) -> String {
         let directory = file::parent(path).to_owned();
         if let Some(root) = self.roots.get(&directory) {
@@ -205,8 +205,8 @@ impl Workspace {
         ["ytterby.yml", "ytterby.yaml"].iter().find_map(|name| self.file(&file::join(directory, name)))
     }
 
-    /// The directory whose templates use the libraries that a directory belongs to: the files of a library and those that
-    /// give it values are one project.
+    /// The directory whose templates use the libraries that a directory belongs to: the files of a
+    /// library and those that give it values are one project.
     fn library_user<'d>(&mut self, directory: &'d str, folder: Option<&str>) -> Option<&'d str> {
         let mut within = directory.match_indices("/_ytt_lib").map(|(at, name)| (&directory[..at], at + name.len()));
         let is_whole = |end: usize| matches!(directory.as_bytes().get(end), None | Some(b'/'));
@@ -347,7 +347,8 @@ impl Workspace {
         self.files.stamp(path)
     }
 
-    /// The files at a path, each with its path in templates. Includes open files that are not on disk.
+    /// The files at a path, each with its path in templates. Includes open files that are not on
+    /// disk.
     fn inputs(&mut self, base: &str, skips: bool) -> Vec<(String, String)> {
         let is_file = self.open.contains_key(base) || self.files.stamp(base).is_some();
         if is_file {

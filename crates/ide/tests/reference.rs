@@ -1,4 +1,5 @@
-//! Runs every example of the reference for hover, completion and the manual, and compares its output.
+//! Runs every example of the reference for hover, completion and the manual, and compares its
+//! output.
 //!
 //! `YTTERBY_BLESS=reference` writes the results into the files; read the diff.
 

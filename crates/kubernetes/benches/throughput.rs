@@ -1,4 +1,5 @@
-//! Measures parsing and checking 50,000 mixed documents, separately and together, and the growth of memory.
+//! Measures parsing and checking 50,000 mixed documents, separately and together, and the growth of
+//! memory.
 //!
 //! Run with `cargo bench -p ytterby-kubernetes`. The limit is 4 seconds of processor time in total.
 

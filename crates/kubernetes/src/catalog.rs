@@ -1,8 +1,9 @@
 //! The catalog of kinds and policies, and the check of documents against it.
 //!
-//! A [`Catalog`] contains the built-in kinds of one version, custom kinds and policies. It is built once, then immutable and
-//! usable from many threads. A document goes through the stages of the API server: parsing, types and unknown fields,
-//! defaults, values, rules, policies; unlike the server, independent findings are reported all at once.
+//! A [`Catalog`] contains the built-in kinds of one version, custom kinds and policies. It is built
+//! once, then immutable and usable from many threads. A document goes through the stages of the API
+//! server: parsing, types and unknown fields, defaults, values, rules, policies; unlike the server,
+//! independent findings are reported all at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -136,7 +137,8 @@ impl Catalog {
         found
     }
 
-    /// Whether a document has no error. Faster than [`Catalog::check`], because nothing is formatted.
+    /// Whether a document has no error. Faster than [`Catalog::check`], because nothing is
+    /// formatted.
     pub fn is_valid(&self, document: &Manifest) -> bool {
         if !document.faults.is_empty() {
             return false;

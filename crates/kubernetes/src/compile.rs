@@ -1,7 +1,7 @@
 //! Compiles schemas (of a CRD, of OpenAPI, of JSON Schema).
 //!
-//! The three dialects differ little: CRDs have no `$ref` and drop undeclared fields; OpenAPI documents and JSON Schemas
-//! refer to definitions, each of which is compiled once.
+//! The three dialects differ little: CRDs have no `$ref` and drop undeclared fields; OpenAPI
+//! documents and JSON Schemas refer to definitions, each of which is compiled once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -272,15 +272,16 @@ fn well_known(name: &str) -> Option<ValueType> {
     })
 }
 
-/// The last part of `#/definitions/x`, `#/components/schemas/x` or `_definitions.json#/definitions/x`.
+/// The last part of `#/definitions/x`, `#/components/schemas/x` or
+/// `_definitions.json#/definitions/x`.
 fn definition_name(reference: &str) -> &str {
     reference.rsplit('/').next().unwrap_or(reference)
 }
 
 /// Marks schemas that have defaults below, so that searches for them can stop early.
 fn mark(schemas: &mut Schemas) {
-    // References can form cycles, so marks are propagated until nothing changes; schemas of CRDs are trees whose children
-    // come first and need one round.
+    // References can form cycles, so marks are propagated until nothing changes; schemas of CRDs
+    // are trees whose children come first and need one round.
     loop {
         let mut changed = false;
         for at in 0..schemas.len() as u32 {

@@ -16,7 +16,8 @@ pub(crate) struct CustomKind {
     pub plural: String,
     /// Whether the server drops `status` when an object is created.
     pub drops_status: bool,
-    /// Its definition, and the number of its version in it; absent where the schema is compiled from the beginning.
+    /// Its definition, and the number of its version in it; absent where the schema is compiled
+    /// from the beginning.
     source: Option<(Arc<Node>, usize)>,
     compiled: OnceLock<CompiledKind>,
 }
@@ -37,7 +38,8 @@ impl CustomKind {
         CustomKind { namespaced: true, plural, drops_status: false, source: None, compiled: compiled.into() }
     }
 
-    /// Compiled when the first object needs it: the output of a package has many definitions and few objects of their kinds.
+    /// Compiled when the first object needs it: the output of a package has many definitions and
+    /// few objects of their kinds.
     pub fn compiled(&self) -> &CompiledKind {
         self.compiled.get_or_init(|| compile(self.schema()))
     }

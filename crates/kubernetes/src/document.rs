@@ -46,7 +46,8 @@ pub enum Value {
     Map(Vec<MapEntry>),
 }
 
-/// A string of a document: text that is cheap to clone, and the same bytes as in the tree that it was read from.
+/// A string of a document: text that is cheap to clone, and the same bytes as in the tree that it
+/// was read from.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SharedStr(Str);
 
@@ -54,7 +55,8 @@ impl SharedStr {
     /// The text of a string; invalid UTF-8 is replaced.
     pub fn of(text: &Str) -> SharedStr {
         const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
-        // Nearly all strings are short and ASCII: this takes a tenth of the instructions of reading their characters.
+        // Nearly all strings are short and ASCII: this takes a tenth of the instructions of reading
+        // their characters.
         let is_ascii = text.short().is_some_and(|[a, b, c]| (a | b | c) & NOT_ASCII == 0);
         match is_ascii || text.as_str().is_some() {
             true => SharedStr(text.clone()),
@@ -276,7 +278,8 @@ impl Value {
         }
     }
 
-    /// Whether two values are equal as JSON: the order of keys does not matter, 1 and 1.0 are equal.
+    /// Whether two values are equal as JSON: the order of keys does not matter, 1 and 1.0 are
+    /// equal.
     pub fn same(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
@@ -400,7 +403,8 @@ impl TreeReader<'_> {
         }
     }
 
-    /// A node below this one; `step` leads to it. Paths are made on the way back, where there is a fault.
+    /// A node below this one; `step` leads to it. Paths are made on the way back, where there is a
+    /// fault.
     fn below(&mut self, id: NodeId, pos: Pos, step: impl FnOnce() -> Step) -> Node {
         let faults = self.faults.len();
         self.depth += 1;

@@ -30,7 +30,8 @@ pub struct KindField {
 }
 
 impl Catalog {
-    /// The fields below a path (`None` for items of lists). Empty if the kind or the path is unknown.
+    /// The fields below a path (`None` for items of lists). Empty if the kind or the path is
+    /// unknown.
     pub fn fields(&self, api_version: &str, kind: &str, path: &[Option<&str>]) -> Vec<KindField> {
         let Some((schemas, root)) = self.root(api_version, kind) else { return Vec::new() };
         let Some(at) = walk(schemas, root, self.meta(api_version, kind), path) else { return Vec::new() };

@@ -5,7 +5,8 @@
 //! and shared between threads. A [`Manifest`] has the positions of its values; the result of a
 //! check is a [`Checked`] with diagnostics that have a range, a typed path and a remedy.
 //!
-//! The crate is pure: it opens no file, reads no clock and prints nothing. Hosts choose its input and report its findings.
+//! The crate is pure: it opens no file, reads no clock and prints nothing. Hosts choose its input
+//! and report its findings.
 //!
 //! ```
 //! use ytterby_diag::FileId;

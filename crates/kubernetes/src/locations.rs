@@ -9,8 +9,8 @@ pub fn is_template(location: &str) -> bool {
 
 /// The path or URL of the schema of a kind.
 ///
-/// The names in templates are kubeconform's: `ResourceKind`, `ResourceAPIVersion`, `Group`, `KindSuffix`,
-/// `NormalizedKubernetesVersion`, `StrictSuffix`.
+/// The names in templates are kubeconform's: `ResourceKind`, `ResourceAPIVersion`, `Group`,
+/// `KindSuffix`, `NormalizedKubernetesVersion`, `StrictSuffix`.
 ///
 /// ```
 /// use ytterby_kubernetes::{Gvk, Version, expand};

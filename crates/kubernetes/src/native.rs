@@ -1,7 +1,7 @@
 //! Built-in kinds: decodes like Go, then checks the published schema.
 //!
-//! Null always means absent. Unknown fields are errors, with the nearest declared name; names are case-sensitive. `status`
-//! is only decoded: the server drops it when an object is created.
+//! Null always means absent. Unknown fields are errors, with the nearest declared name; names are
+//! case-sensitive. `status` is only decoded: the server drops it when an object is created.
 
 use ytterby_diag::{Edit, Help, Id, Part, Safety};
 use ytterby_text::spelling;

@@ -1,8 +1,8 @@
 //! External schemas: OpenAPI documents of a cluster, JSON Schemas of single kinds.
 //!
-//! An OpenAPI document (version 2 or 3, the output of `kubectl get --raw /openapi/v2`) names its kinds by
-//! `x-kubernetes-group-version-kind`. A JSON Schema does not name its kind; its file name does ([`crate::locations`]).
-//! Built-in kinds keep the built-in facts, which are more precise.
+//! An OpenAPI document (version 2 or 3, the output of `kubectl get --raw /openapi/v2`) names its
+//! kinds by `x-kubernetes-group-version-kind`. A JSON Schema does not name its kind; its file name
+//! does ([`crate::locations`]). Built-in kinds keep the built-in facts, which are more precise.
 
 use std::collections::HashMap;
 use std::sync::Arc;

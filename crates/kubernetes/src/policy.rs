@@ -1,7 +1,8 @@
 //! ValidatingAdmissionPolicy: expressions about whole objects of selected kinds.
 //!
-//! Policies given as schemas are evaluated as if objects were created. Information that only a cluster has (parameters, the
-//! namespace, the user, authorization) is unknown here: a validation that needs it is skipped.
+//! Policies given as schemas are evaluated as if objects were created. Information that only a
+//! cluster has (parameters, the namespace, the user, authorization) is unknown here: a validation
+//! that needs it is skipped.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -87,7 +88,8 @@ pub(crate) fn environment(has_params: bool) -> Env {
 }
 
 impl Catalog {
-    /// Adds a ValidatingAdmissionPolicy; returns whether this is one. Expressions that do not compile are left out.
+    /// Adds a ValidatingAdmissionPolicy; returns whether this is one. Expressions that do not
+    /// compile are left out.
     pub fn add_policy(&mut self, root: &Node) -> bool {
         let is_policy = root.text("kind") == Some("ValidatingAdmissionPolicy")
             && root.text("apiVersion").is_some_and(|version| version.starts_with("admissionregistration.k8s.io/"));

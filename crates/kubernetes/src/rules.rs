@@ -1,8 +1,9 @@
 //! Rules of CustomResourceDefinitions: `x-kubernetes-validations`.
 //!
-//! A rule is compiled once, against the types of its schema, and evaluated with the value as `self`. Names are escaped as
-//! in Kubernetes (`x-y` is `x__dash__y`); fields that a schema preserves but does not declare are invisible. Rules that
-//! compare with the previous object are skipped: there is none.
+//! A rule is compiled once, against the types of its schema, and evaluated with the value as
+//! `self`. Names are escaped as in Kubernetes (`x-y` is `x__dash__y`); fields that a schema
+//! preserves but does not declare are invisible. Rules that compare with the previous object are
+//! skipped: there is none.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -452,7 +453,8 @@ pub(crate) fn field_path(text: &str) -> Option<Vec<String>> {
     Some(steps)
 }
 
-/// The value as rules see it: only declared fields, by their escaped names, with the types of formats.
+/// The value as rules see it: only declared fields, by their escaped names, with the types of
+/// formats.
 fn value(schemas: &Schemas, root: SchemaId, node: &Node, id: SchemaId, is_top: bool) -> Val {
     let schema = schemas.get(id);
     match &node.value {

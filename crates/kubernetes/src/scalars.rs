@@ -137,7 +137,8 @@ pub(crate) fn has_format(text: &str, format: &str) -> bool {
     }
 }
 
-/// Times that are accepted besides RFC 3339: no zone, minutes only, lower case, an offset without colon.
+/// Times that are accepted besides RFC 3339: no zone, minutes only, lower case, an offset without
+/// colon.
 fn is_loose_time(text: &str) -> bool {
     let upper = text.to_ascii_uppercase();
     let zoned = |text: &str| time(text, false).is_some();
@@ -235,7 +236,8 @@ fn is_byte(text: &str) -> bool {
     !text.is_empty() && !text.contains(['\n', '\r']) && base64(text).is_some()
 }
 
-/// One label with at most a dash after its first character, or several of which the last has only letters.
+/// One label with at most a dash after its first character, or several of which the last has only
+/// letters.
 fn is_hostname(text: &str) -> bool {
     static PATTERN: OnceLock<Regexp> = OnceLock::new();
     let pattern = PATTERN.get_or_init(|| {

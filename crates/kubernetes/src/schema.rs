@@ -1,7 +1,8 @@
 //! Compiled schemas, in one form for built-in kinds, custom resources and OpenAPI documents.
 //!
-//! A [`Schemas`] is an arena; schemas refer to each other by index, so that recursive types (`JSONSchemaProps`) need no
-//! special treatment and everything can be shared between threads. Nothing here reads documents.
+//! A [`Schemas`] is an arena; schemas refer to each other by index, so that recursive types
+//! (`JSONSchemaProps`) need no special treatment and everything can be shared between threads.
+//! Nothing here reads documents.
 
 use std::sync::{Arc, OnceLock};
 

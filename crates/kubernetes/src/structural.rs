@@ -1,7 +1,8 @@
 //! Custom resources: pruning, defaults, and structural validation, in the server's order.
 //!
-//! [`prune`] finds unknown fields. [`prepared`] drops nulls and applies defaults. [`Validator`] then checks values against
-//! the schema. Rules are evaluated later, and only if no error prevents them: see [`Validator::blocks_rules`].
+//! [`prune`] finds unknown fields. [`prepared`] drops nulls and applies defaults. [`Validator`]
+//! then checks values against the schema. Rules are evaluated later, and only if no error prevents
+//! them: see [`Validator::blocks_rules`].
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -99,7 +100,8 @@ pub(crate) struct Validator<'a> {
     nested: usize,
     /// The number of schemas that may still be visited; shared with checks inside combinations.
     budget: Rc<Cell<u32>>,
-    /// Whether there was an error after which the server evaluates no rules: wrong types, missing fields, enums, sizes.
+    /// Whether there was an error after which the server evaluates no rules: wrong types, missing
+    /// fields, enums, sizes.
     pub blocks_rules: bool,
 }
 
@@ -334,7 +336,8 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// The reason for each of several schemas not to match, one line each; only for reports that collect findings.
+    /// The reason for each of several schemas not to match, one line each; only for reports that
+    /// collect findings.
     fn reasons(&self, node: &Node, parts: &[SchemaId]) -> Vec<Text> {
         if self.report.is_quick {
             return Vec::new();

@@ -1,6 +1,8 @@
-//! Rules that the API server implements in code, found by comparing verdicts on some 18,000 mutated manifests of all kinds.
+//! Rules that the API server implements in code, found by comparing verdicts on some 18,000 mutated
+//! manifests of all kinds.
 //!
-//! Each line is a change of a valid manifest and the paths of the errors that a server reports for it.
+//! Each line is a change of a valid manifest and the paths of the errors that a server reports for
+//! it.
 
 use ytterby_diag::{FileId, Severity};
 use ytterby_kubernetes::{Catalog, CheckOptions, UnknownKinds, Version, documents};

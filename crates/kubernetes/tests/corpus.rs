@@ -1,7 +1,8 @@
 //! Compares verdicts with those of a real API server, recorded in `../shared/kubernetes/corpus`.
 //!
-//! Every case of the classes `decode`, `schema`, `cel` and `nokind` must be refused, none of `ok`, and of `semantic` at
-//! least the share below. `YTTERBY_CORPUS=verbose` prints each case that differs; a name prints its findings.
+//! Every case of the classes `decode`, `schema`, `cel` and `nokind` must be refused, none of `ok`,
+//! and of `semantic` at least the share below. `YTTERBY_CORPUS=verbose` prints each case that
+//! differs; a name prints its findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -62,8 +63,8 @@ fn normal(path: &str) -> String {
     path.replace(['[', ']', '"'], ".").split('.').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".")
 }
 
-/// Whether our path is the server's field, or more precise: the server names a label by its map, a field of an item
-/// without its index, a schema by another path, and some things not at all.
+/// Whether our path is the server's field, or more precise: the server names a label by its map, a
+/// field of an item without its index, a schema by another path, and some things not at all.
 fn is_place(path: &str, field: &str) -> bool {
     let schema = |text: &str| text.split_once("openAPIV3Schema").map(|(_, rest)| rest.to_owned());
     let indexless = |text: &str| -> String {

@@ -1,7 +1,8 @@
 //! Generates the packed facts about built-in kinds, and compares the packed file with them.
 //!
-//! `YTTERBY_BLESS=facts cargo test -p ytterby-kubernetes --test facts` rewrites `src/facts/facts.bin` from
-//! `../shared/kubernetes`; without that folder the test is skipped. `src/facts` reads the format.
+//! `YTTERBY_BLESS=facts cargo test -p ytterby-kubernetes --test facts` rewrites
+//! `src/facts/facts.bin` from `../shared/kubernetes`; without that folder the test is skipped.
+//! `src/facts` reads the format.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -311,7 +312,8 @@ fn span(fact: &Node) -> [u8; 2] {
     [0, 1].map(|at| minor(versions[at].as_str().unwrap()))
 }
 
-/// Fields that the documents call required but servers do not require: there, absent means the zero value.
+/// Fields that the documents call required but servers do not require: there, absent means the zero
+/// value.
 const NOT_ASKED_FOR: [(&str, &str); 27] = [
     ("CSIDriver", "spec"),
     ("StatefulSetSpec", "serviceName"),

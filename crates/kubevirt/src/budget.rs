@@ -71,8 +71,8 @@ impl<'a> Budget<'a> {
         self.steps - self.left.get()
     }
 
-    /// Takes steps. If there are not enough, all are gone, so that the result of later rules does not
-    /// depend on their size.
+    /// Takes steps. If there are not enough, all are gone, so that the result of later rules does
+    /// not depend on their size.
     pub(crate) fn spend(&self, steps: u64) -> Result<(), Exhausted> {
         let mut left = self.left.get().saturating_sub(steps);
         // Commands also have limits for all VMs together (`--limit-time`); the webhook does not.

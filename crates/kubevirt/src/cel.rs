@@ -491,15 +491,16 @@ fn integer(value: &str, field: &VmField, min: DecimalBound<'_>, max: DecimalBoun
         FieldKind::Integer => Ok(and(&bounds(value, min, max))),
         FieldKind::Quantity => {
             let quantity = format!("quantity(string({value}))");
-            // `isInteger` accepts 2Gi but not 1.5Gi; an integer is also a quantity that equals its integral
-            // part.
+            // `isInteger` accepts 2Gi but not 1.5Gi; an integer is also a quantity that equals its
+            // integral part.
             let whole = format!(
                 "({quantity}.isInteger() || quantity(string(int({quantity}.asApproximateFloat()))).compareTo({quantity}) == 0)"
             );
             let mut parts = vec![whole];
             for (bound, operator) in [(min, ">="), (max, "<=")] {
                 let Some(bound) = bound else { continue };
-                // Kubernetes has no quantities beyond 64 bits; such a bound makes the result constant.
+                // Kubernetes has no quantities beyond 64 bits; such a bound makes the result
+                // constant.
                 let (below, _) = bound.floor_ceil();
                 match below.to_i64() {
                     Some(_) => parts.push(format!("{quantity}.compareTo(quantity('{bound}')) {operator} 0")),

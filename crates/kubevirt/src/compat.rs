@@ -247,7 +247,8 @@ pub fn evaluate(rules: &[ReferenceRule], vm: &Value) -> Vec<RuleReport> {
     evaluate_within(rules, vm, &Budget::default()).unwrap_or_default()
 }
 
-/// Evaluates all rules on a VM. A rule without remaining steps fails; `None` if the time limit is reached.
+/// Evaluates all rules on a VM. A rule without remaining steps fails; `None` if the time limit is
+/// reached.
 pub fn evaluate_within(rules: &[ReferenceRule], vm: &Value, budget: &Budget<'_>) -> Option<Vec<RuleReport>> {
     let subject = Subject { value: vm, budget };
     let mut names = HashSet::new();

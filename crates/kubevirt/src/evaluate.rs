@@ -92,8 +92,8 @@ pub fn evaluate(rules: &Rules, vm: &Value, sizing: &Sizing) -> Vec<RuleOutcome> 
     evaluate_within(rules, vm, sizing, &Budget::default()).unwrap_or_default()
 }
 
-/// Evaluates all rules on a VM. A rule without remaining steps is an error; `None` if the time limit
-/// is reached.
+/// Evaluates all rules on a VM. A rule without remaining steps is an error; `None` if the time
+/// limit is reached.
 pub fn evaluate_within(rules: &Rules, vm: &Value, sizing: &Sizing, budget: &Budget<'_>) -> Option<Vec<RuleOutcome>> {
     if rules.entries.is_empty() {
         return Some(Vec::new());
@@ -268,7 +268,8 @@ fn apply<'a>(rule: &'a Rule, vm: &'a Value, budget: &Budget<'_>) -> Result<RuleR
     if budget.is_exhausted() {
         return Err(Exhausted::message().into());
     }
-    // Arguments first: a rule whose arguments cannot be resolved is an error whatever the values are.
+    // Arguments first: a rule whose arguments cannot be resolved is an error whatever the values
+    // are.
     match &rule.check {
         Check::Integer(range) => {
             let bounds = DecimalBounds::of(range, vm, budget)?;

@@ -1,9 +1,9 @@
 //! Finds unknown fields of a VM, and values of types that KubeVirt rejects.
 //!
-//! This is what Kubernetes calls field validation, offline: the API server drops an unknown field or
-//! rejects the VM, and a rule about the intended field sees a default instead. The table of fields
-//! belongs to one release of KubeVirt; users of a newer one can disable this check. Parts outside
-//! the table (`status`, the specs of data volumes) are not checked.
+//! This is what Kubernetes calls field validation, offline: the API server drops an unknown field
+//! or rejects the VM, and a rule about the intended field sees a default instead. The table of
+//! fields belongs to one release of KubeVirt; users of a newer one can disable this check. Parts
+//! outside the table (`status`, the specs of data volumes) are not checked.
 
 use std::collections::HashSet;
 

@@ -66,8 +66,8 @@ fn singular(kind: &str) -> String {
     kind.strip_suffix('s').map_or(kind.clone(), str::to_owned)
 }
 
-/// Applies a VM's instance type and preference to the VM; returns whether its instance type is among
-/// the given ones.
+/// Applies a VM's instance type and preference to the VM; returns whether its instance type is
+/// among the given ones.
 pub fn expand(vm: &mut Value, given: &Instancetypes) -> bool {
     let found = specs(vm, |wanted, namespace| given.find(wanted, namespace)?.get("spec").cloned());
     apply(vm, found)

@@ -1,7 +1,7 @@
 //! Parses JSON and keeps the position of every value.
 //!
-//! Annotations are written by hand, so errors matter more than speed: each has its offset, Go's text (compatibility mode
-//! repeats it exactly) and, for common mistakes, a hint.
+//! Annotations are written by hand, so errors matter more than speed: each has its offset, Go's
+//! text (compatibility mode repeats it exactly) and, for common mistakes, a hint.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -86,7 +86,8 @@ impl JsonNode {
 pub struct JsonError {
     /// The byte offset at which the parser stopped.
     pub offset: usize,
-    /// The typographic quote that is the cause, and its offset: often it is inside the string before.
+    /// The typographic quote that is the cause, and its offset: often it is inside the string
+    /// before.
     pub quote: Option<(usize, char)>,
     /// The character at which the parser stopped.
     found: Option<char>,
@@ -200,7 +201,8 @@ pub fn parse(text: &str) -> Result<JsonNode, JsonError> {
     gojson::read(text.as_bytes(), MAX_DEPTH, &mut Nodes).map_err(|error| JsonError::new(text, error))
 }
 
-/// Parses one JSON value without positions; invalid UTF-8 in strings is replaced. The error is Go's text.
+/// Parses one JSON value without positions; invalid UTF-8 in strings is replaced. The error is Go's
+/// text.
 pub fn read(text: &[u8]) -> Result<Value, String> {
     gojson::read(text, MAX_DEPTH, &mut PlainBuilder).map_err(|error| error.to_string())
 }

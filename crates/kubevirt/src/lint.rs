@@ -1,7 +1,8 @@
 //! Finds mistakes in the rules themselves.
 //!
-//! What can be found is in the table [`crate::lints`], with the severities. A finding is a diagnostic from the start; the
-//! caller adds the position, because an annotation does not know its file.
+//! What can be found is in the table [`crate::lints`], with the severities. A finding is a
+//! diagnostic from the start; the caller adds the position, because an annotation does not know its
+//! file.
 
 use ytterby_diag::{Diagnostic, Help};
 use ytterby_regexp::Regexp;
@@ -23,7 +24,8 @@ pub struct LintFinding {
     pub rule: String,
     /// The byte offset in the annotation.
     pub offset: usize,
-    /// The problem, its severity and how to fix it. Only the caller knows the file of the annotation, so it has no position.
+    /// The problem, its severity and how to fix it. Only the caller knows the file of the
+    /// annotation, so it has no position.
     pub diagnostic: Diagnostic,
 }
 

@@ -1,7 +1,8 @@
 //! The table of what `lint` finds: the id, the severity and the meaning of each kind of mistake.
 //!
-//! A finding names its row, so an id that is not in the table cannot be reported. Reports contain the ids and users search
-//! for them: a row may be added, but not renamed. `docs/kubevirt.md` lists them; a test compares both.
+//! A finding names its row, so an id that is not in the table cannot be reported. Reports contain
+//! the ids and users search for them: a row may be added, but not renamed. `docs/kubevirt.md` lists
+//! them; a test compares both.
 
 use ytterby_diag::{Id, Severity};
 
@@ -21,8 +22,9 @@ macro_rules! lints {
                 match self { $(Lint::$lint => $id),* }
             }
 
-            /// Its severity: an error is a rule that cannot work as intended, a warning one that is probably too strict
-            /// or too lax, a note one that the reference or CEL understands differently.
+            /// Its severity: an error is a rule that cannot work as intended, a warning one that is
+            /// probably too strict or too lax, a note one that the reference or CEL understands
+            /// differently.
             pub fn severity(self) -> Severity {
                 match self { $(Lint::$lint => Severity::$severity),* }
             }

@@ -1,7 +1,7 @@
 //! Finds VMs, templates and instance types in YAML.
 //!
-//! Lists are expanded, parameters of templates are substituted, and each object has its position and that of its rules.
-//! Other objects are ignored.
+//! Lists are expanded, parameters of templates are substituted, and each object has its position
+//! and that of its rules. Other objects are ignored.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -41,7 +41,8 @@ pub struct Objects {
 /// A VM.
 #[derive(Debug)]
 pub struct Vm {
-    /// The kind of the object that contains it: `VirtualMachine`, `Template`, `VirtualMachineTemplate`.
+    /// The kind of the object that contains it: `VirtualMachine`, `Template`,
+    /// `VirtualMachineTemplate`.
     pub kind: &'static str,
     /// The name of that object.
     pub name: String,

@@ -1,6 +1,7 @@
 //! Parameters of OpenShift templates: `${NAME}` in text, `${{NAME}}` for whole values.
 //!
-//! Generated values are the same in every run: validation needs a value of the right form, not a secret.
+//! Generated values are the same in every run: validation needs a value of the right form, not a
+//! secret.
 
 use std::collections::HashMap;
 
@@ -14,8 +15,8 @@ const MAX_GENERATED: usize = 4096;
 /// Values by name.
 pub type Parameters = HashMap<String, String>;
 
-/// The parameters that a template declares; given values take precedence. The error names a required one without a
-/// value.
+/// The parameters that a template declares; given values take precedence. The error names a
+/// required one without a value.
 pub fn declared(list: Option<&Value>, given: &Parameters) -> Result<Parameters, String> {
     let mut values = Parameters::new();
     for parameter in list.and_then(Value::as_array).unwrap_or_default() {
@@ -82,7 +83,8 @@ fn expanded(text: &str, parameters: &Parameters) -> String {
         let end = inside.bytes().take(256).position(|byte| byte == b'}');
         match end.map(|end| &inside[..end]).and_then(|name| Some((name, parameters.get(name)?))) {
             Some((name, value)) => {
-                // A parameter of 100 kB can be used 20,000 times; the owner of the budget reports the limit.
+                // A parameter of 100 kB can be used 20,000 times; the owner of the budget reports
+                // the limit.
                 if budget::text(value.len()).is_err() {
                     return String::new();
                 }
@@ -103,7 +105,8 @@ fn expanded(text: &str, parameters: &Parameters) -> String {
     out
 }
 
-/// Generates text for an expression such as `[a-z0-9]{8}`: classes count up through their characters.
+/// Generates text for an expression such as `[a-z0-9]{8}`: classes count up through their
+/// characters.
 pub fn generate(expression: &str) -> String {
     let mut out = String::new();
     let mut rest = expression;

@@ -32,7 +32,8 @@ pub struct Pattern {
     attempts: Box<[OnceLock<Regex>; ATTEMPTS.len()]>,
 }
 
-/// Steps, depth of backtracking, kibibytes of heap. A pattern cannot raise limits set at its beginning.
+/// Steps, depth of backtracking, kibibytes of heap. A pattern cannot raise limits set at its
+/// beginning.
 fn limits(steps: u64) -> String {
     format!("(*LIMIT_MATCH={steps})(*LIMIT_DEPTH=100000)(*LIMIT_HEAP=65536)")
 }

@@ -1,7 +1,8 @@
 //! Maps offsets in a decoded YAML scalar back to the file.
 //!
-//! A block scalar loses its indentation, a quoted one its escapes, a folded one its line breaks. The map is built once per
-//! scalar, by comparing the source text with the decoded text, and uses binary search.
+//! A block scalar loses its indentation, a quoted one its escapes, a folded one its line breaks.
+//! The map is built once per scalar, by comparing the source text with the decoded text, and uses
+//! binary search.
 
 use ytterby_yaml::Style;
 

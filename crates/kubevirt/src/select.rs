@@ -1,8 +1,8 @@
 //! Selects the rules that apply to a VM: its own, its template's, or none.
 //!
-//! The order is the reference's: a VM that is being deleted or has the skip annotation has no rules; a VM's own annotation
-//! takes precedence over its template's; name and namespace of a template come from labels or from annotations, never from
-//! both.
+//! The order is the reference's: a VM that is being deleted or has the skip annotation has no
+//! rules; a VM's own annotation takes precedence over its template's; name and namespace of a
+//! template come from labels or from annotations, never from both.
 
 use crate::rules::ANNOTATION;
 use crate::value::Value;

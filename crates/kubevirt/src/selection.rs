@@ -1,8 +1,8 @@
 //! Selects VMs in CEL like [`crate::select`].
 //!
 //! A policy is for the rules of one text. It selects the VMs that have this annotation themselves,
-//! and those without rules that name a template with it; never a VM that has other rules itself, not
-//! even `[]`.
+//! and those without rules that name a template with it; never a VM that has other rules itself,
+//! not even `[]`.
 
 use std::collections::BTreeSet;
 
@@ -41,8 +41,8 @@ pub fn selection(text: &str, templates: &BTreeSet<(&str, &str)>, owner: Annotati
     }
 }
 
-/// An expression that is true for VMs that name one of the templates: by labels if these have a name
-/// and a namespace, otherwise by annotations.
+/// An expression that is true for VMs that name one of the templates: by labels if these have a
+/// name and a namespace, otherwise by annotations.
 fn referring(templates: &BTreeSet<(&str, &str)>) -> String {
     if templates.is_empty() {
         return String::new();

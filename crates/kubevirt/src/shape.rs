@@ -12,8 +12,8 @@ pub(crate) fn size(pattern: &str) -> u64 {
     shape(pattern).size
 }
 
-/// The part of a pattern that may take exponential time, if any: a repeat of a repeat that can match
-/// the same text in many ways.
+/// The part of a pattern that may take exponential time, if any: a repeat of a repeat that can
+/// match the same text in many ways.
 pub(crate) fn catastrophe(pattern: &str) -> Option<&str> {
     let at = shape(pattern).nested?;
     pattern.get(at)
@@ -34,8 +34,8 @@ struct PatternGroup<'a> {
     size: u64,
     /// Whether it does not backtrack: atomic and possessive groups, and lookarounds.
     is_atomic: bool,
-    /// In the current alternative: the number of parts that must match, and of unbounded repeats among
-    /// all parts.
+    /// In the current alternative: the number of parts that must match, and of unbounded repeats
+    /// among all parts.
     firm: usize,
     repeats: usize,
     /// Whether some alternative is a repeat and nothing else that must match.

@@ -1,7 +1,8 @@
 //! The path of a value in a VM.
 //!
-//! Results of a JSONPath are values without a location. It is only needed for values that violate a rule, so it is
-//! searched for then: along the path as far as it consists of fields and indexes, below that by the address of the value.
+//! Results of a JSONPath are values without a location. It is only needed for values that violate a
+//! rule, so it is searched for then: along the path as far as it consists of fields and indexes,
+//! below that by the address of the value.
 
 use std::fmt;
 
@@ -26,8 +27,8 @@ impl fmt::Display for TrailStep {
     }
 }
 
-/// The keys from a VM to `target`, one of the values that `path` visited; without a target, or if it is not found, to the
-/// last existing value on the plain part of the path.
+/// The keys from a VM to `target`, one of the values that `path` visited; without a target, or if
+/// it is not found, to the last existing value on the plain part of the path.
 pub fn trail(vm: &Value, path: &JsonPath, target: Option<&Value>) -> Vec<TrailStep> {
     let mut keys = Vec::new();
     let mut at = vm;
@@ -57,7 +58,8 @@ pub fn trail(vm: &Value, path: &JsonPath, target: Option<&Value>) -> Vec<TrailSt
     keys
 }
 
-/// Adds the keys from a value to one inside it, identified by its address, last key first; returns whether it was found.
+/// Adds the keys from a value to one inside it, identified by its address, last key first; returns
+/// whether it was found.
 fn search(at: &Value, target: &Value, keys: &mut Vec<TrailStep>) -> bool {
     if std::ptr::eq(at, target) {
         return true;

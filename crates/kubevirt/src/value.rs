@@ -1,7 +1,7 @@
 //! JSON-like values for VMs, templates and arguments of rules.
 //!
-//! Objects keep the order of their keys. Of duplicate keys the last counts, as in YAML and JSON parsers. Values have no
-//! positions.
+//! Objects keep the order of their keys. Of duplicate keys the last counts, as in YAML and JSON
+//! parsers. Values have no positions.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -90,8 +90,8 @@ impl Value {
         }
     }
 
-    /// A scalar as text: integers in decimal, floats in shortest form, `true`, `false`; `None` for `null`, arrays and
-    /// objects.
+    /// A scalar as text: integers in decimal, floats in shortest form, `true`, `false`; `None` for
+    /// `null`, arrays and objects.
     pub fn render(&self) -> Option<String> {
         match self {
             Value::Bool(value) => Some(value.to_string()),
@@ -174,7 +174,8 @@ pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// A string as JSON. Escapes what YAML treats as a line break or rejects, so that it is valid YAML, too.
+/// A string as JSON. Escapes what YAML treats as a line break or rejects, so that it is valid YAML,
+/// too.
 pub fn quoted(text: &str) -> String {
     let special = |c: char| matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
     quote::literal('"', text, |c| (c.is_control() || special(c)).then(|| quote::unicode_escape(c)))

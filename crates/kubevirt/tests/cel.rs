@@ -293,8 +293,8 @@ proptest! {
         complete_cpu(&mut completed);
         let outcomes = evaluate(&rules, &completed, &Sizing::Own);
         let context = context(&vm);
-        // A message that cannot be evaluated is replaced by the plain one; otherwise it contains what was
-        // found.
+        // A message that cannot be evaluated is replaced by the plain one; otherwise it contains
+        // what was found.
         for validation in &exported.validations {
             let Some(text) = &validation.message_expression else { continue };
             if let Ok(message) = Program::compile(text).unwrap().execute(&context) {

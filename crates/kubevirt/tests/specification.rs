@@ -1,5 +1,5 @@
-//! One test for each difference between the reference and us. `docs/kubevirt.md` (*Rules*) defines the
-//! intended behaviour; `--compat ssp` has that of the reference.
+//! One test for each difference between the reference and us. `docs/kubevirt.md` (*Rules*) defines
+//! the intended behaviour; `--compat ssp` has that of the reference.
 
 use ytterby_kubevirt::evaluate::{RuleOutcome, Sizing, Status, complete_cpu, evaluate};
 use ytterby_kubevirt::rules;

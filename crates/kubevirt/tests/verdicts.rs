@@ -1,4 +1,5 @@
-//! Recorded cases of the reference without compatibility mode: the same verdicts, except for the differences listed here.
+//! Recorded cases of the reference without compatibility mode: the same verdicts, except for the
+//! differences listed here.
 //!
 //! The cases live in `../shared/kubevirt/cases`; without that folder the test says so and passes.
 
@@ -9,7 +10,8 @@ use ytterby_kubevirt::fields;
 use ytterby_kubevirt::value::Value;
 use ytterby_kubevirt::{json, rules};
 
-/// Cases with another verdict, and the test in `tests/specification.rs` or `src/rules.rs` that shows the difference.
+/// Cases with another verdict, and the test in `tests/specification.rs` or `src/rules.rs` that
+/// shows the difference.
 const DIFFERENCES: &[(&str, &str)] = &[
     ("corpus/centos-stream9-desktop-tiny-arm64/as-shipped", "integers_and_quantities_are_exact"),
     ("corpus/centos-stream9-desktop-tiny-s390x/usb-disk-scsi-cd", "integers_and_quantities_are_exact"),

@@ -1,7 +1,9 @@
-//! Measures how long an editor waits after a keystroke: completion, hover and diagnostics in a project of 1,000 files.
+//! Measures how long an editor waits after a keystroke: completion, hover and diagnostics in a
+//! project of 1,000 files.
 //!
-//! `cargo bench -p ytterby-lsp` generates the project; `-- FOLDER FILE` measures a real one and types into that file of it.
-//! Exits with 1 above 50 ms (completion, hover), 200 ms (diagnostics) or 150 MB.
+//! `cargo bench -p ytterby-lsp` generates the project; `-- FOLDER FILE` measures a real one and
+//! types into that file of it. Exits with 1 above 50 ms (completion, hover), 200 ms (diagnostics)
+//! or 150 MB.
 
 #[path = "../tests/session/mod.rs"]
 mod session;

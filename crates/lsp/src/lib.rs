@@ -1,11 +1,12 @@
 //! The language server, independent of its transport.
 //!
-//! A [`Server`] receives and returns messages as JSON. Slow work is returned as a [`Job`], which a host runs wherever it
-//! likes, on a thread or at once, and passes back as [`Done`]. [`serve`] is such a host for a pair of streams; a browser's
-//! worker can be another. Nothing here opens a file: the host provides a file system.
+//! A [`Server`] receives and returns messages as JSON. Slow work is returned as a [`Job`], which a
+//! host runs wherever it likes, on a thread or at once, and passes back as [`Done`]. [`serve`] is
+//! such a host for a pair of streams; a browser's worker can be another. Nothing here opens a file:
+//! the host provides a file system.
 //!
-//! Messages are JSON values instead of types of a crate: parsing is lenient, because an editor that omits something should
-//! still be served.
+//! Messages are JSON values instead of types of a crate: parsing is lenient, because an editor that
+//! omits something should still be served.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -100,8 +100,8 @@ pub fn serve(mut server: Server, mut input: impl BufRead + Send + 'static, outpu
     }
 }
 
-/// The time without messages before the server sends requests or checks a project; also the longest time before its first
-/// requests.
+/// The time without messages before the server sends requests or checks a project; also the longest
+/// time before its first requests.
 const QUIET: Duration = Duration::from_millis(300);
 const LATEST: Duration = Duration::from_millis(1500);
 

@@ -358,8 +358,8 @@ impl Server {
         self.has_to_introduce
     }
 
-    /// Asks the client to watch files, and for its settings. A host calls this once the session is quiet: it is not urgent,
-    /// and clients are busy while they start.
+    /// Asks the client to watch files, and for its settings. A host calls this once the session is
+    /// quiet: it is not urgent, and clients are busy while they start.
     pub fn introduce(&mut self) {
         self.has_to_introduce = false;
         self.workspace.rescan();
@@ -529,7 +529,8 @@ impl Server {
         Job { number, project, engine: self.engine.with_cancellation(token), selected, kind }
     }
 
-    /// Stops work whose project has changed. A host calls this after messages while work is in progress.
+    /// Stops work whose project has changed. A host calls this after messages while work is in
+    /// progress.
     pub fn stop_outdated(&mut self) {
         for index in 0..self.running.len() {
             let project = self.workspace.project_at(&self.running[index].project.root.clone());
@@ -540,7 +541,8 @@ impl Server {
         }
     }
 
-    /// The projects of open files and of earlier diagnostics: closing a file does not close its project.
+    /// The projects of open files and of earlier diagnostics: closing a file does not close its
+    /// project.
     pub(crate) fn projects(&mut self) -> Vec<Arc<ProjectSnapshot>> {
         let mut projects = self.workspace.projects();
         let folders: Vec<String> = self.workspace.folders().to_vec();

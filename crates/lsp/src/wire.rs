@@ -8,7 +8,8 @@ const MAX_BODY: usize = 256 << 20;
 /// Bytes that the headers of a message may have.
 const MAX_HEADERS: u64 = 64 << 10;
 
-/// Reads the body of the next message; nothing at the end of the stream. Headers that are not known are passed over.
+/// Reads the body of the next message; nothing at the end of the stream. Headers that are not known
+/// are passed over.
 ///
 /// # Errors
 /// If the stream fails, or a header has no length.

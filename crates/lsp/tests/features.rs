@@ -175,8 +175,9 @@ fn diagnostics_come_and_go() {
     assert_eq!(session.diagnostics("t.yml"), ["4 code/unknown-value"]);
 }
 
-/// Also the first answer, before the project was checked in the background: a client without support for refreshing does
-/// not ask again. A run would stop at the first file, and would not look at the library.
+/// Also the first answer, before the project was checked in the background: a client without
+/// support for refreshing does not ask again. A run would stop at the first file, and would not
+/// look at the library.
 #[test]
 fn the_first_answer_knows_every_broken_file() {
     let names: Vec<String> = (0..20).map(|number| format!("t{number}.yml")).collect();

@@ -1,6 +1,7 @@
 //! Random edits and requests: no crash, no stale diagnostics, no growing memory.
 //!
-//! `YTTERBY_EDITS=10000 YTTERBY_SEED=7 cargo test -p ytterby-lsp --test random` makes more of them, and others.
+//! `YTTERBY_EDITS=10000 YTTERBY_SEED=7 cargo test -p ytterby-lsp --test random` makes more of them,
+//! and others.
 
 mod session;
 
@@ -105,8 +106,8 @@ fn memory() -> usize {
     resident.unwrap_or_default() * 4096
 }
 
-/// After many edits a server must know the same as a new one. Files that do not compile are restored before: others use
-/// their last good versions, which a new server does not have.
+/// After many edits a server must know the same as a new one. Files that do not compile are
+/// restored before: others use their last good versions, which a new server does not have.
 fn compare_with_fresh(session: &mut Session) {
     let breaks = |found: &[String]| {
         let codes = ["yaml/syntax", "code/syntax", "code/block", "code/undefined", "code/template"];
@@ -165,7 +166,8 @@ fn random_edits_do_not_crash_or_leak() {
         match random.below(25) {
             0 => session.edit(name, 0, text.len(), original),
             _ if text.len() > 2000 => session.edit(name, 0, text.len(), original),
-            // One unit further can be between the halves of a character, or beyond the end of its line.
+            // One unit further can be between the halves of a character, or beyond the end of its
+            // line.
             1..=8 => {
                 let lines = LineIndex::new(&text);
                 let further = |offset| {

@@ -1,11 +1,13 @@
 //! Reads `ytterby.yml` and test files into typed data.
 //!
-//! Reading is pure: bytes in, a [`ProjectFile`] or a [`TestFile`] and diagnostics out. All data keeps its position
-//! ([`Placed`]), so that a later problem (a path that does not exist, a data value of the wrong type) can be shown in the
-//! file that caused it. All problems of a file are found in one pass, and the valid parts of a file with problems are still
-//! returned: the language server uses them.
+//! Reading is pure: bytes in, a [`ProjectFile`] or a [`TestFile`] and diagnostics out. All data
+//! keeps its position ([`Placed`]), so that a later problem (a path that does not exist, a data
+//! value of the wrong type) can be shown in the file that caused it. All problems of a file are
+//! found in one pass, and the valid parts of a file with problems are still returned: the language
+//! server uses them.
 //!
-//! One table ([`keys`]) lists the keys; reading, suggestions, the JSON Schema and editors use the same rows.
+//! One table ([`keys`]) lists the keys; reading, suggestions, the JSON Schema and editors use the
+//! same rows.
 //!
 //! ```
 //! use ytterby_diag::Sources;

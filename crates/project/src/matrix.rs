@@ -1,7 +1,8 @@
 //! `matrix:` defines one target for every combination of choices.
 //!
-//! `{name}` in paths and data values is replaced by the choice. A data value that is exactly `{name}` becomes the choice
-//! itself, with its type; elsewhere the choice is inserted as written, so that `1.30` stays `1.30`.
+//! `{name}` in paths and data values is replaced by the choice. A data value that is exactly
+//! `{name}` becomes the choice itself, with its type; elsewhere the choice is inserted as written,
+//! so that `1.30` stays `1.30`.
 
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Part, Pos, Safety};
 use ytterby_text::spelling;

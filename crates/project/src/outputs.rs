@@ -1,6 +1,7 @@
 //! Reports output directories whose replacement would destroy something.
 //!
-//! A directory is replaced as a whole, so it must not be that of another target, contain that, or contain inputs.
+//! A directory is replaced as a whole, so it must not be that of another target, contain that, or
+//! contain inputs.
 
 use std::collections::BTreeMap;
 

@@ -80,8 +80,8 @@ pub(crate) struct DeclaredTarget {
 const IDS: Ids =
     Ids { unknown_key: Id::PROJECT_UNKNOWN_KEY, wrong_type: Id::PROJECT_TYPE, wrong_value: Id::PROJECT_VALUE };
 
-/// Reads a project file. Its text becomes a source named `name`; `root` is its directory, if known, which is needed to
-/// recognise absolute paths into the project.
+/// Reads a project file. Its text becomes a source named `name`; `root` is its directory, if known,
+/// which is needed to recognise absolute paths into the project.
 ///
 /// The valid parts are returned even if there are problems.
 ///
@@ -118,7 +118,8 @@ pub fn read(name: &str, text: Str, root: &str, sources: &Sources) -> (ProjectFil
     (project, problems)
 }
 
-/// Reads the keys shared by targets and the whole project. Lists are appended; the last `set` of a key wins.
+/// Reads the keys shared by targets and the whole project. Lists are appended; the last `set` of a
+/// key wins.
 fn common(reader: &mut Reader, target: &mut Target, name: &str, item: PlacedNode) {
     match name {
         "files" => target.files.extend(reader.texts(item, name)),

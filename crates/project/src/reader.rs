@@ -82,8 +82,8 @@ impl Reader {
         self.problems.push(problem(self.ids.wrong_value, message, pos, Part::Value, hint));
     }
 
-    /// The items of a map with string keys. Reports other values, other keys and duplicate keys. Null is an empty
-    /// map.
+    /// The items of a map with string keys. Reports other values, other keys and duplicate keys.
+    /// Null is an empty map.
     pub fn map(&mut self, item: PlacedNode, what: &str) -> Vec<(String, PlacedNode)> {
         let items = match self.tree.value(item.node) {
             View::Map(items) => items.to_vec(),
@@ -340,8 +340,8 @@ fn unknown_key(id: Id, name: &str, pos: Pos, what: &str, table: &'static [Key]) 
     }
 }
 
-/// A syntax error, with its position in the text rendering. ytt's text for it lacks the last bracket, and ytt does not
-/// read this file.
+/// A syntax error, with its position in the text rendering. ytt's text for it lacks the last
+/// bracket, and ytt does not read this file.
 fn parse_problem(error: Diagnostic) -> Diagnostic {
     let Some(pos) = error.primary().map(|label| label.pos) else { return error };
     let words = error.message.clone();

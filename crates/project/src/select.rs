@@ -5,8 +5,8 @@ use ytterby_text::spelling;
 
 use crate::project::{ProjectFile, Target};
 
-/// The targets that the words name, in the order of the file; all if there are no words. A word is the name of a target,
-/// of a whole matrix (`all`), or of a part of one (`all[region=eu]`).
+/// The targets that the words name, in the order of the file; all if there are no words. A word is
+/// the name of a target, of a whole matrix (`all`), or of a part of one (`all[region=eu]`).
 ///
 /// # Errors
 /// If a word names no target.
@@ -75,8 +75,8 @@ impl Shard {
         (1..=count).contains(&index).then_some(Shard { index, count })
     }
 
-    /// Whether the item of this name belongs to the shard. The result is the same on every machine and in every version of
-    /// the program.
+    /// Whether the item of this name belongs to the shard. The result is the same on every machine
+    /// and in every version of the program.
     pub fn contains(self, name: &str) -> bool {
         hash(name) % self.count == self.index - 1
     }

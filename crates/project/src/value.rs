@@ -69,7 +69,8 @@ impl<T> Placed<T> {
     }
 }
 
-/// A problem at a position. ytt has no such problem, so the text rendering includes position and hint.
+/// A problem at a position. ytt has no such problem, so the text rendering includes position and
+/// hint.
 pub(crate) fn problem(id: Id, message: impl Into<String>, pos: Pos, part: Part, hint: Option<String>) -> Diagnostic {
     let message = message.into();
     let mut text = Text::new(message.clone());

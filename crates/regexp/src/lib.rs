@@ -77,7 +77,8 @@ const COMPILATION_PER_PROGRAM: usize = 4;
 /// Memory of the syntax trees of a pattern for each of its bytes.
 const COMPILATION_PER_BYTE: usize = 256;
 
-/// Memory of the syntax trees for each letter, digit or blank of a pattern: these are literals, whose trees are smaller.
+/// Memory of the syntax trees for each letter, digit or blank of a pattern: these are literals,
+/// whose trees are smaller.
 const COMPILATION_PER_LETTER: usize = 96;
 
 /// Shorter patterns are compiled without a charge for their syntax trees.

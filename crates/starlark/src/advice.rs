@@ -9,7 +9,8 @@ use ytterby_text::spelling::{closest, nearest};
 use crate::host::BinaryOp;
 use crate::{Dialect, Problem, builtins};
 
-/// The hints for a problem whose token is at `place`; an unknown place means that there is nothing to edit.
+/// The hints for a problem whose token is at `place`; an unknown place means that there is nothing
+/// to edit.
 pub(crate) fn helps(problem: &Problem, place: Pos) -> Vec<Help> {
     match problem {
         Problem::Undefined { name, similar: Some(similar) } => {
@@ -39,7 +40,8 @@ pub(crate) fn helps(problem: &Problem, place: Pos) -> Vec<Help> {
     }
 }
 
-/// A candidate that is one typing error away, including swapped letters, which the reference does not recognise.
+/// A candidate that is one typing error away, including swapped letters, which the reference does
+/// not recognise.
 pub(crate) fn mistyped<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<Str> {
     if name.len() < 3 {
         return None;

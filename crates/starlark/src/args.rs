@@ -1,7 +1,7 @@
 //! The arguments of a call, and their conversion for host functions.
 //!
-//! The messages are those of the reference for its two ways of declaring parameters: by position only ([`Args::at`]) and
-//! by position or name ([`Args::unpack`]).
+//! The messages are those of the reference for its two ways of declaring parameters: by position
+//! only ([`Args::at`]) and by position or name ([`Args::unpack`]).
 
 use std::rc::Rc;
 
@@ -86,8 +86,8 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// The arguments for parameters that accept positions or names, in the order of `params`. A `?` at the end of a
-    /// parameter's name makes it and all later ones optional.
+    /// The arguments for parameters that accept positions or names, in the order of `params`. A `?`
+    /// at the end of a parameter's name makes it and all later ones optional.
     ///
     /// # Errors
     /// If arguments are missing, unknown or given twice.
@@ -122,8 +122,8 @@ impl<'a> Args<'a> {
 }
 
 impl Args<'_> {
-    /// Converts an argument that [`Args::unpack`] found; like the reference, a message quotes its name if it was given
-    /// by name.
+    /// Converts an argument that [`Args::unpack`] found; like the reference, a message quotes its
+    /// name if it was given by name.
     ///
     /// # Errors
     /// If it has another type.

@@ -1,7 +1,7 @@
 //! The syntax tree.
 //!
-//! Expressions are in one vector and refer to each other by index, so that a tree of any depth can be dropped without
-//! recursion. A lambda keeps its tree; see [`crate::Function::lambda`].
+//! Expressions are in one vector and refer to each other by index, so that a tree of any depth can
+//! be dropped without recursion. A lambda keeps its tree; see [`crate::Function::lambda`].
 
 use num_bigint::BigInt;
 use std::ops::Index;

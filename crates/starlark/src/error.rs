@@ -1,8 +1,8 @@
 //! Errors of running programs.
 //!
-//! An [`Error`] collects its frames while it propagates, so that creating one costs only its message. It can contain a
-//! failure of the host unchanged. Problems found before a program runs are [`crate::SyntaxError`]s. For the host, both
-//! become a [`CodeProblem`].
+//! An [`Error`] collects its frames while it propagates, so that creating one costs only its
+//! message. It can contain a failure of the host unchanged. Problems found before a program runs
+//! are [`crate::SyntaxError`]s. For the host, both become a [`CodeProblem`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -89,8 +89,8 @@ impl Error {
         self
     }
 
-    /// Adds `name: ` before the message and removes frames: those of the caller count, as for a new error. The problem
-    /// and a contained failure are kept.
+    /// Adds `name: ` before the message and removes frames: those of the caller count, as for a new
+    /// error. The problem and a contained failure are kept.
     #[must_use]
     pub fn in_context(mut self, name: impl fmt::Display) -> Error {
         let inner = &mut *self.0;
@@ -126,8 +126,8 @@ impl Error {
         self
     }
 
-    /// The message with its prefixes. If the error contains a failure, these are only the prefixes; see
-    /// [`Error::text`].
+    /// The message with its prefixes. If the error contains a failure, these are only the prefixes;
+    /// see [`Error::text`].
     pub fn message(&self) -> Cow<'_, str> {
         match self.0.contexts.is_empty() {
             true => (&*self.0.message).into(),
@@ -173,7 +173,8 @@ impl Error {
         &self.0.frames
     }
 
-    /// The calls as messages show them: all; or the innermost, the number of omitted ones, and the outermost.
+    /// The calls as messages show them: all; or the innermost, the number of omitted ones, and the
+    /// outermost.
     fn calls(&self) -> (&[StackFrame], usize, &[StackFrame]) {
         let frames = &self.0.frames;
         if self.0.omitted == 0 {
@@ -200,8 +201,8 @@ impl Error {
         self.0.problem.is_fatal()
     }
 
-    /// Converts the error to a problem of code, with its calls. `is_foreign` recognises positions whose lines the
-    /// reference does not show.
+    /// Converts the error to a problem of code, with its calls. `is_foreign` recognises positions
+    /// whose lines the reference does not show.
     pub fn into_code_problem(self, is_foreign: &dyn Fn(Pos) -> bool) -> CodeProblem {
         let frame = |frame: &StackFrame| ytterby_diag::Frame {
             name: Some(frame.name.to_str().into_owned()),
@@ -249,7 +250,8 @@ impl Error {
         self.0.helps.iter().cloned().chain(advice::helps(&self.0.problem, place)).collect()
     }
 
-    /// Keeps only the innermost and outermost of very many frames: runaway recursion has 200,000 of them.
+    /// Keeps only the innermost and outermost of very many frames: runaway recursion has 200,000 of
+    /// them.
     pub(crate) fn push_frame(&mut self, frame: StackFrame) {
         let frames = &mut self.0.frames;
         frames.push(frame);
@@ -326,7 +328,8 @@ pub(crate) fn failed_value(message: fmt::Arguments<'_>) -> Error {
     failed(Problem::Value, message)
 }
 
-/// Returns from a function with a formatted error. The problem comes first; the default is [`Problem::Value`].
+/// Returns from a function with a formatted error. The problem comes first; the default is
+/// [`Problem::Value`].
 macro_rules! fail {
     ($problem:ident, $($arg:tt)*) => {
         return Err($crate::error::failed($crate::Problem::$problem, format_args!($($arg)*)))

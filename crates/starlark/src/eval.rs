@@ -1,7 +1,7 @@
 //! The state of an evaluation: limits, the call stack, and hooks of the host.
 //!
-//! One [`Eval`] runs any number of programs and calls, sequentially or nested: a host function gets it and can call back.
-//! It does not belong to a module.
+//! One [`Eval`] runs any number of programs and calls, sequentially or nested: a host function gets
+//! it and can call back. It does not belong to a module.
 
 use std::any::Any;
 use std::rc::{Rc, Weak};
@@ -86,9 +86,9 @@ pub struct Eval {
     coverage: Option<Arc<StatementCoverage>>,
 }
 
-/// An active call. It consists of two machine words, so that it is passed in processor registers: with three fields it
-/// would be written to memory and copied by loads that are wider than the stores before them, which the processor delays
-/// by a dozen cycles.
+/// An active call. It consists of two machine words, so that it is passed in processor registers:
+/// with three fields it would be written to memory and copied by loads that are wider than the
+/// stores before them, which the processor delays by a dozen cycles.
 pub(crate) struct CallFrame {
     pub(crate) function: Rc<Function>,
     /// The next instruction, in the lower half, and the first register.
@@ -123,8 +123,8 @@ impl CallFrame {
     }
 }
 
-/// The modules of a family of evaluations. Their globals and functions refer to each other in cycles, so the globals are
-/// cleared when the last evaluation is dropped.
+/// The modules of a family of evaluations. Their globals and functions refer to each other in
+/// cycles, so the globals are cleared when the last evaluation is dropped.
 #[derive(Default)]
 struct Arena(std::cell::RefCell<Vec<Weak<Module>>>);
 
@@ -169,8 +169,8 @@ impl Eval {
         }
     }
 
-    /// Another evaluation of the same family, with the same limits, flag and print hook: functions of its modules can be
-    /// called while any evaluation of the family exists.
+    /// Another evaluation of the same family, with the same limits, flag and print hook: functions
+    /// of its modules can be called while any evaluation of the family exists.
     pub fn sibling(&self) -> Eval {
         let mut eval = Eval::new();
         eval.set_limits(self.limits.clone());
@@ -224,8 +224,8 @@ impl Eval {
         profile::leave();
     }
 
-    /// Charges the steps and bytes so far to the run's budget, except the last `kept` steps, for an exact profile. If this
-    /// reaches a limit, the next regular check reports it.
+    /// Charges the steps and bytes so far to the run's budget, except the last `kept` steps, for an
+    /// exact profile. If this reaches a limit, the next regular check reports it.
     fn settle(&mut self, kept: u32) {
         let used = (self.fuel_given - self.fuel).saturating_sub(kept);
         self.fuel_given -= used;
@@ -261,8 +261,8 @@ impl Eval {
         self.print = Some(Rc::new(print));
     }
 
-    /// Sets the function that `load` calls, with the name of the module and the file of the statement. Results are not
-    /// cached: loading a module twice calls it twice.
+    /// Sets the function that `load` calls, with the name of the module and the file of the
+    /// statement. Results are not cached: loading a module twice calls it twice.
     pub fn set_load(&mut self, load: impl Fn(&mut Eval, &Str, FileId) -> Result<Rc<Exports>, Error> + 'static) {
         self.load = Some(Rc::new(load));
     }
@@ -325,7 +325,8 @@ impl Eval {
         self.frames.iter().rev().map(CallFrame::frame)
     }
 
-    /// The position of the innermost function of a program: for a host function, the position of the call.
+    /// The position of the innermost function of a program: for a host function, the position of
+    /// the call.
     pub fn position(&self) -> Pos {
         self.frames.last().map_or(Pos::UNKNOWN, |frame| frame.frame().pos)
     }
@@ -360,8 +361,8 @@ impl Eval {
         result
     }
 
-    /// A string that is written piece by piece, into a reused buffer: short strings need no allocation, which saves about
-    /// 100 of the 900 instructions of `"%d-%s" % (x, y)`.
+    /// A string that is written piece by piece, into a reused buffer: short strings need no
+    /// allocation, which saves about 100 of the 900 instructions of `"%d-%s" % (x, y)`.
     pub(crate) fn text(
         &mut self,
         write: impl FnOnce(&mut Eval, &mut Vec<u8>) -> Result<(), Error>,
@@ -440,7 +441,8 @@ impl Eval {
         self.fuel == 0
     }
 
-    /// Checks all limits, including those of the run. The innermost frame must have its current position.
+    /// Checks all limits, including those of the run. The innermost frame must have its current
+    /// position.
     #[cold]
     #[inline(never)]
     pub(crate) fn refuel(&mut self) -> Result<(), Error> {

@@ -1,9 +1,10 @@
 //! Values of the host: modules, structs, YAML nodes.
 //!
-//! One trait defines what every value can do; optional operations have defaults that refuse. Two groups of operations have
-//! their own traits, [`Mapping`] and [`Sequence`]; a value supports one by returning itself, and may decide at each call,
-//! so that one Rust type can represent maps and lists. Programs get the same message for a missing operation as for a
-//! built-in type that lacks it.
+//! One trait defines what every value can do; optional operations have defaults that refuse. Two
+//! groups of operations have their own traits, [`Mapping`] and [`Sequence`]; a value supports one
+//! by returning itself, and may decide at each call, so that one Rust type can represent maps and
+//! lists. Programs get the same message for a missing operation as for a built-in type that lacks
+//! it.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -216,8 +217,8 @@ pub trait HostValue: Any {
         fail!(Type, "invalid call of non-function ({})", self.type_name())
     }
 
-    /// Compares with a value of the same type name; `None` if that is undefined (`==` then compares identity). Parts are
-    /// compared by [`crate::compare_depth`] with `depth - 1`.
+    /// Compares with a value of the same type name; `None` if that is undefined (`==` then compares
+    /// identity). Parts are compared by [`crate::compare_depth`] with `depth - 1`.
     fn compare(&self, _op: CompareOp, _other: &Value, _depth: usize) -> Result<Option<bool>, Error> {
         Ok(None)
     }

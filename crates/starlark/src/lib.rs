@@ -1,5 +1,5 @@
-//! The Starlark dialect of ytt: floats, sets, lambdas, nested functions, `while`, reassigned globals, and blocks that
-//! are closed by `end` instead of indentation.
+//! The Starlark dialect of ytt: floats, sets, lambdas, nested functions, `while`, reassigned
+//! globals, and blocks that are closed by `end` instead of indentation.
 //!
 //! ```
 //! use std::rc::Rc;
@@ -13,9 +13,10 @@
 //! assert_eq!(globals.get(b"y").unwrap().repr(), "42");
 //! ```
 //!
-//! The scanner and parser (`syntax`) read text into a tree ([`ast`]), `resolve` binds names to slots, `compile` turns the
-//! tree into code for a register machine, and `vm` runs it with its own stack. Nothing here knows about YAML: the host
-//! inserts its operations into a program as [`ProgramPiece::Op`] and executes them through [`Ops`].
+//! The scanner and parser (`syntax`) read text into a tree ([`ast`]), `resolve` binds names to
+//! slots, `compile` turns the tree into code for a register machine, and `vm` runs it with its own
+//! stack. Nothing here knows about YAML: the host inserts its operations into a program as
+//! [`ProgramPiece::Op`] and executes them through [`Ops`].
 
 mod advice;
 pub mod args;

@@ -1,8 +1,8 @@
 //! Kinds of mistakes in code, as data.
 //!
-//! Every error of the language has the reference's text, which people know and scripts compare, and a [`Problem`], which
-//! programs can use: it determines the id, the reference's hints ([`Problem::hint`]) and ours. Nothing needs to parse the
-//! text.
+//! Every error of the language has the reference's text, which people know and scripts compare, and
+//! a [`Problem`], which programs can use: it determines the id, the reference's hints
+//! ([`Problem::hint`]) and ours. Nothing needs to parse the text.
 
 use ytterby_diag::{Cause, Failure, Id};
 use ytterby_text::Str;

@@ -1,7 +1,8 @@
-//! Programs: their input ([`ProgramPiece`]), the host's operations ([`Ops`]), their result ([`Exports`]).
+//! Programs: their input ([`ProgramPiece`]), the host's operations ([`Ops`]), their result
+//! ([`Exports`]).
 //!
-//! A program consists of pieces in the order of the user's files: lines of code and host operations. Every instruction has
-//! a position in the file that it came from.
+//! A program consists of pieces in the order of the user's files: lines of code and host
+//! operations. Every instruction has a position in the file that it came from.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,8 +21,8 @@ use crate::{Dialect, Error, Eval, StatementCoverage, SyntaxError, Value};
 /// A part of a program.
 #[derive(Clone, Copy, Debug)]
 pub enum ProgramPiece<'a> {
-    /// One or more lines of code. Leading white space of lines is dropped, even inside strings, unless the previous line
-    /// ends with a backslash.
+    /// One or more lines of code. Leading white space of lines is dropped, even inside strings,
+    /// unless the previous line ends with a backslash.
     Code {
         /// The lines, without a trailing line feed.
         text: &'a [u8],
@@ -74,8 +75,9 @@ pub enum OpValues<'a> {
 
 /// Operations of the host in a program.
 ///
-/// A function whose body contains operations (not counting inner functions) is a *fragment function*: it builds something
-/// with them. The host is notified when one begins and ends, but not when it fails.
+/// A function whose body contains operations (not counting inner functions) is a *fragment
+/// function*: it builds something with them. The host is notified when one begins and ends, but not
+/// when it fails.
 pub trait Ops {
     /// Runs an operation.
     ///
@@ -83,8 +85,8 @@ pub trait Ops {
     /// Any error makes the program fail.
     fn op(&self, eval: &mut Eval, op: u32, values: OpValues<'_>) -> Result<(), Error>;
 
-    /// Runs `count` operations without arguments, from `first` on, at once. If this returns false, it has done nothing that
-    /// the first of them would not do, and [`Ops::op`] is called for each.
+    /// Runs `count` operations without arguments, from `first` on, at once. If this returns false,
+    /// it has done nothing that the first of them would not do, and [`Ops::op`] is called for each.
     ///
     /// # Errors
     /// Any error makes the program fail, at the position of the first operation.
@@ -98,7 +100,8 @@ pub trait Ops {
     /// Any error makes the program fail.
     fn enter(&self, eval: &mut Eval, dialect: u8) -> Result<(), Error>;
 
-    /// A fragment function ends with `return x`, or without a value. Returns the result of the call.
+    /// A fragment function ends with `return x`, or without a value. Returns the result of the
+    /// call.
     ///
     /// # Errors
     /// Any error makes the program fail.
@@ -120,8 +123,8 @@ impl Ops for NoOps {
     }
 }
 
-/// Compiles a program. Names in `predeclared` may be used besides the built-in ones; [`Program::run`] requires their
-/// values.
+/// Compiles a program. Names in `predeclared` may be used besides the built-in ones;
+/// [`Program::run`] requires their values.
 ///
 /// # Errors
 /// The first syntax error, or all errors about names.
@@ -129,8 +132,8 @@ pub fn compile(pieces: &[ProgramPiece<'_>], predeclared: &[&str]) -> Result<Prog
     compile_in(Dialect::Ytt, pieces, predeclared)
 }
 
-/// Compiles a program in a given dialect; [`Eval::set_dialect`](crate::Eval::set_dialect) sets the dialect of values at
-/// run time.
+/// Compiles a program in a given dialect; [`Eval::set_dialect`](crate::Eval::set_dialect) sets the
+/// dialect of values at run time.
 ///
 /// # Errors
 /// Those of [`compile`].
@@ -142,8 +145,8 @@ pub fn compile_in(
     compile_covered(dialect, pieces, predeclared, None)
 }
 
-/// Like [`compile_in`], with a record of the statements that run: evaluations get the same record by
-/// [`Eval::set_coverage`](crate::Eval::set_coverage).
+/// Like [`compile_in`], with a record of the statements that run: evaluations get the same record
+/// by [`Eval::set_coverage`](crate::Eval::set_coverage).
 ///
 /// # Errors
 /// Those of [`compile`].
@@ -157,8 +160,8 @@ pub fn compile_covered(
     Ok(Program { toplevel: Arc::new(toplevel) })
 }
 
-/// The syntax tree of a program, for tools that analyse code without running it. Names are not bound, so that programs
-/// with undefined names have a tree, too.
+/// The syntax tree of a program, for tools that analyse code without running it. Names are not
+/// bound, so that programs with undefined names have a tree, too.
 #[derive(Debug)]
 pub struct Syntax {
     /// All expressions.

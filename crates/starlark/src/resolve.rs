@@ -1,9 +1,10 @@
 //! Binds names: every name gets a slot before the program runs.
 //!
-//! Variables of functions and comprehensions are registers of the enclosing function, or cells if an inner function uses
-//! them. Top-level assignments are global; loaded names are local to the file. A use at the top level sees earlier
-//! bindings only; a use inside a function or comprehension sees all, and is therefore resolved at the end. All errors are
-//! collected, in the order in which the reference finds them.
+//! Variables of functions and comprehensions are registers of the enclosing function, or cells if
+//! an inner function uses them. Top-level assignments are global; loaded names are local to the
+//! file. A use at the top level sees earlier bindings only; a use inside a function or
+//! comprehension sees all, and is therefore resolved at the end. All errors are collected, in the
+//! order in which the reference finds them.
 
 use rustc_hash::FxHashMap as HashMap;
 
@@ -112,7 +113,8 @@ pub(crate) fn resolve(ast: &Ast, stmts: &[Stmt], predeclared: &[&str]) -> Result
 /// Similar names are suggested for this many undefined names.
 const LOOKED_UP: usize = 100;
 
-/// Further errors are only counted: each is shown with its line, and all may be on the same long one.
+/// Further errors are only counted: each is shown with its line, and all may be on the same long
+/// one.
 const LISTED: usize = 1000;
 
 /// What errors that are not listed are called: all of them undefined names, or any errors.
@@ -584,7 +586,8 @@ impl<'a> Resolver<'a> {
                     if star_star {
                         self.error(*pos, "argument may not follow **kwargs");
                     }
-                    // More than 255 names are an error anyway, so don't search for duplicates among them.
+                    // More than 255 names are an error anyway, so don't search for duplicates among
+                    // them.
                     if names.len() < 256 && names.contains(&name) {
                         self.error(*pos, format!("keyword argument {name} repeated"));
                     } else {

@@ -1,8 +1,9 @@
 //! Finds the range of the token at a position.
 //!
-//! Instructions only know where they begin: at a name, an operator, the `.` of an attribute, the `(` of a call. To underline
-//! one, a diagnostic finds its end by scanning the text again. Code is often part of something else (a YAML comment, a
-//! text template), so a token never extends beyond its line.
+//! Instructions only know where they begin: at a name, an operator, the `.` of an attribute, the
+//! `(` of a call. To underline one, a diagnostic finds its end by scanning the text again. Code is
+//! often part of something else (a YAML comment, a text template), so a token never extends beyond
+//! its line.
 
 use std::ops::Range;
 
@@ -10,8 +11,9 @@ use ytterby_diag::word_at;
 
 use crate::syntax::Tok;
 
-/// The range of the token at an offset: a name, a number, a string, an operator, an attribute with its dot, an index with
-/// its brackets, a call with its callee and arguments. It is empty if there is no token.
+/// The range of the token at an offset: a name, a number, a string, an operator, an attribute with
+/// its dot, an index with its brackets, a call with its callee and arguments. It is empty if there
+/// is no token.
 pub fn token_at(text: &[u8], offset: u32) -> Range<u32> {
     let rest = text.get(offset as usize..).unwrap_or_default();
     let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
@@ -75,8 +77,8 @@ fn number_len(line: &[u8]) -> usize {
     at
 }
 
-/// The length of a bracket at the start of `line` with its contents and closing bracket; 1 if it is closed on another
-/// line.
+/// The length of a bracket at the start of `line` with its contents and closing bracket; 1 if it is
+/// closed on another line.
 fn bracket_len(line: &[u8]) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -95,7 +97,8 @@ fn bracket_len(line: &[u8]) -> usize {
     1
 }
 
-/// The start of the callee of a call whose `(` is at an offset: a name with the names and dots before it.
+/// The start of the callee of a call whose `(` is at an offset: a name with the names and dots
+/// before it.
 fn call_start(text: &[u8], offset: u32) -> u32 {
     let before = &text[..offset as usize];
     let len = before.iter().rev().take_while(|byte| is_word(**byte) || **byte == b'.').count();

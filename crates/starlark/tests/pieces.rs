@@ -47,7 +47,8 @@ impl Ops for Log {
     }
 }
 
-/// Parses `"code"`, `op 1`, `op 1 = expr` or `op 1 (args)`, one per line; the position of a line is its number times 100.
+/// Parses `"code"`, `op 1`, `op 1 = expr` or `op 1 (args)`, one per line; the position of a line is
+/// its number times 100.
 fn pieces(script: &str) -> Vec<ProgramPiece<'_>> {
     let mut out = Vec::new();
     for (n, line) in script.lines().enumerate() {
@@ -93,7 +94,8 @@ fn check_error(script: &str, expected: &str, line: u32) {
     assert_eq!(piece as u32, line);
 }
 
-/// The position of the unexpected token, and the open bracket, with `!` if it is certainly the mistake.
+/// The position of the unexpected token, and the open bracket, with `!` if it is certainly the
+/// mistake.
 #[track_caller]
 fn check_place(script: &str, token: u32, open: &str) {
     let errors = compile(&pieces(script), &[]).err().expect("the program is wrong");

@@ -1,4 +1,5 @@
-//! Profiles of programs: functions, lines and steps are exact, and a profile does not change results.
+//! Profiles of programs: functions, lines and steps are exact, and a profile does not change
+//! results.
 
 mod common;
 

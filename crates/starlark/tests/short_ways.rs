@@ -1,5 +1,5 @@
-//! Fast paths of the machine give the same results as the general ones: methods called in place, loops without tuples,
-//! integers in instructions.
+//! Fast paths of the machine give the same results as the general ones: methods called in place,
+//! loops without tuples, integers in instructions.
 
 mod common;
 
@@ -232,7 +232,8 @@ fn remainders_in_conditions_give_the_same() {
     }
 }
 
-/// Keys that are found, missing, removed and added again: a dict finds the last key without a search.
+/// Keys that are found, missing, removed and added again: a dict finds the last key without a
+/// search.
 #[test]
 fn dicts_give_the_same_as_lists() {
     let program = "def run():\nd = {}\nl = []\ns = 1\nfor i in range(3000):\ns = (s * 48271) % 2147483647\n\

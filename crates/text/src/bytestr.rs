@@ -23,8 +23,8 @@ const SHORTEST_PART: usize = 256;
 /// A byte string, 24 bytes in size: up to 22 bytes are stored in place, longer ones are shared.
 ///
 /// Shared bytes never change. [`Str::push`] appends in place only if no other `Str` shares the
-/// bytes, so that building a string piece by piece takes linear time. [`Str::part`] shares the bytes
-/// of a longer string, which lives as long as its parts.
+/// bytes, so that building a string piece by piece takes linear time. [`Str::part`] shares the
+/// bytes of a longer string, which lives as long as its parts.
 #[derive(Clone)]
 pub struct Str(Repr);
 
@@ -34,8 +34,8 @@ pub struct Str(Repr);
 enum Repr {
     /// More than [`INLINE`] bytes.
     Shared(Arc<Vec<u8>>),
-    /// More than [`INLINE`] and up to [`SHORTEST_PART`] bytes in one allocation. All its parts are copied
-    /// and nothing is appended in place, so it needs no vector.
+    /// More than [`INLINE`] and up to [`SHORTEST_PART`] bytes in one allocation. All its parts are
+    /// copied and nothing is appended in place, so it needs no vector.
     Fixed(Arc<[u8]>),
     /// At least [`SHORTEST_PART`] bytes: a part of the bytes of a longer string.
     Part { start: u32, len: u32, of: Arc<Vec<u8>> },
@@ -63,8 +63,8 @@ impl Str {
         of(bytes.as_ref())
     }
 
-    /// The string of the first `len` bytes of a window, if it is short; `None` for strings of more than
-    /// 22 bytes. The copy has no branches that depend on the length.
+    /// The string of the first `len` bytes of a window, if it is short; `None` for strings of more
+    /// than 22 bytes. The copy has no branches that depend on the length.
     ///
     /// ```
     /// use ytterby_text::Str;
@@ -80,8 +80,8 @@ impl Str {
             u64::from_le_bytes(bytes)
         };
         let third = (word(16) & third).to_le_bytes();
-        // The pieces do not overlap. So the compiler keeps them in registers until they are where they
-        // belong; to copy a string that was just written in other pieces stalls the processor.
+        // The pieces do not overlap. So the compiler keeps them in registers until they are where
+        // they belong; to copy a string that was just written in other pieces stalls the processor.
         let mut buf = [0; 1 + INLINE];
         buf[0] = len as u8;
         buf[1..9].copy_from_slice(&(word(0) & first).to_le_bytes());
@@ -191,8 +191,8 @@ impl Str {
         }
     }
 
-    /// The bytes of a short string followed by zeros, and its length; `None` for strings of more than 22
-    /// bytes. An array of fixed length is copied and compared without a loop.
+    /// The bytes of a short string followed by zeros, and its length; `None` for strings of more
+    /// than 22 bytes. An array of fixed length is copied and compared without a loop.
     #[inline(always)]
     pub fn as_window(&self) -> Option<(&[u8; INLINE], usize)> {
         match &self.0 {
@@ -206,7 +206,8 @@ impl Str {
     pub fn tiny(&self) -> Option<Tiny> {
         match &self.0 {
             Repr::Inline(buf) if buf[0] < 16 => {
-                // The condition keeps the compiler from reading both words at once, which `set_tiny` writes one by one.
+                // The condition keeps the compiler from reading both words at once, which
+                // `set_tiny` writes one by one.
                 let second = if buf[0] > 7 { bytes_at(buf, 8) } else { 0 };
                 Some(Tiny::from_words(bytes_at(buf, 0), second))
             }
@@ -292,8 +293,8 @@ impl Str {
 
     /// The bytes as text, with `U+FFFD` for invalid UTF-8.
     pub fn to_str(&self) -> Cow<'_, str> {
-        // The check looks at many bytes at a time, `from_utf8_lossy` at one: for a text of 2 MB, 15 million
-        // instructions less.
+        // The check looks at many bytes at a time, `from_utf8_lossy` at one: for a text of 2 MB, 15
+        // million instructions less.
         match self.as_str() {
             Some(text) => Cow::Borrowed(text),
             None => String::from_utf8_lossy(self.as_bytes()),
@@ -450,8 +451,8 @@ fn write_digits(value: i64, digits: &mut [u8; 20]) -> usize {
 /// Appends the decimal digits of an integer.
 #[inline]
 pub fn push_int(out: &mut Vec<u8>, value: i64) {
-    // A copy of 20 bytes, of which those after the digits are dropped, takes less than one of a length
-    // that the compiler does not know.
+    // A copy of 20 bytes, of which those after the digits are dropped, takes less than one of a
+    // length that the compiler does not know.
     let mut digits = [0; 40];
     let Some(written) = digits.first_chunk_mut() else { unreachable!("40 bytes are more than 20") };
     let start = write_digits(value, written);
@@ -464,7 +465,8 @@ pub fn push_int(out: &mut Vec<u8>, value: i64) {
 #[inline]
 fn words(buf: &[u8; 1 + INLINE]) -> [u64; 3] {
     let second = bytes_at(buf, 8);
-    // Of a tiny string, the last word would be read from parts of two stores if it was just made; see [`Tiny`].
+    // Of a tiny string, the last word would be read from parts of two stores if it was just made;
+    // see [`Tiny`].
     let third = if buf[0] < 16 { second >> 56 } else { bytes_at(buf, 15) };
     [bytes_at(buf, 0), second, third]
 }

@@ -2,8 +2,8 @@
 //!
 //! Nothing here knows about YAML or Starlark. There are byte strings that are cheap to clone
 //! ([`Str`]), floats, JSON, quoted strings and URLs as in Go, names and strings of CEL, spelling
-//! distance, Kubernetes quantities, the [`calendar`], the [`budget`] of a run, to which all its work is charged, and its
-//! [`profile`].
+//! distance, Kubernetes quantities, the [`calendar`], the [`budget`] of a run, to which all its
+//! work is charged, and its [`profile`].
 //!
 //! ```
 //! use ytterby_text::{Str, quantity, spelling};

@@ -1,8 +1,9 @@
 //! Strings of up to 15 bytes as numbers.
 //!
-//! Most strings that programs put together are short. Written to memory byte by byte and then read as words, they cost
-//! more than their instructions: a processor delays a load that is wider than the stores before it by a dozen cycles. As
-//! two machine words they are joined, searched and changed by shifts and masks, without memory in between.
+//! Most strings that programs put together are short. Written to memory byte by byte and then read
+//! as words, they cost more than their instructions: a processor delays a load that is wider than
+//! the stores before it by a dozen cycles. As two machine words they are joined, searched and
+//! changed by shifts and masks, without memory in between.
 
 use crate::Str;
 
@@ -123,8 +124,8 @@ impl Tiny {
         self.other_case(all(0x80 - b'A'), all(0x7f - b'Z'))
     }
 
-    /// Changes the case of letters. The sums reach the high bit of a byte from the first letter on, and beyond the last
-    /// one; the length and the padding are no letters.
+    /// Changes the case of letters. The sums reach the high bit of a byte from the first letter on,
+    /// and beyond the last one; the length and the padding are no letters.
     #[inline(always)]
     fn other_case(self, from: u128, beyond: u128) -> Option<Tiny> {
         if self.0 & all(0x80) != 0 {
@@ -145,7 +146,8 @@ impl Tiny {
         tail.len() <= self.len() && self.data() >> (8 * (self.len() - tail.len())) == tail.data()
     }
 
-    /// Replaces all occurrences of `old`, which is not empty, and counts them; `None` if the result is not tiny.
+    /// Replaces all occurrences of `old`, which is not empty, and counts them; `None` if the result
+    /// is not tiny.
     #[inline(always)]
     pub fn replace(self, old: Tiny, new: Tiny) -> Option<(Tiny, usize)> {
         let first = all(old.data() as u8);
@@ -153,7 +155,8 @@ impl Tiny {
         // The offset at which to continue in `rest`.
         let mut from = 0;
         loop {
-            // The lowest marked byte is the first that equals the first byte of `old`; others may be marked wrongly.
+            // The lowest marked byte is the first that equals the first byte of `old`; others may
+            // be marked wrongly.
             let different = (rest.data() ^ first) >> (8 * from);
             let marked = different.wrapping_sub(all(1)) & !different & all(0x80);
             let at = from + marked.trailing_zeros() as usize / 8;

@@ -21,8 +21,8 @@ pub fn format(tree: &Tree) -> Vec<u8> {
     format_with(tree, Fidelity::Ytt)
 }
 
-/// Like [`format()`], but nothing changes its meaning: `1.0` is not written as `1`, which a schema would take for an
-/// integer, and a document that is an empty map does not become null.
+/// Like [`format()`], but nothing changes its meaning: `1.0` is not written as `1`, which a schema
+/// would take for an integer, and a document that is an empty map does not become null.
 ///
 /// ```
 /// use ytterby_diag::FileId;

@@ -109,7 +109,8 @@ fn can_begin_word(first: u8, second: u8) -> bool {
     )
 }
 
-/// The last bytes of numbers and timestamps: digits, also those of base 16, `1.`, `1_`, `-.inf` and a zone.
+/// The last bytes of numbers and timestamps: digits, also those of base 16, `1.`, `1_`, `-.inf` and
+/// a zone.
 const ENDS_NUMBERS: [bool; 256] = {
     let mut ends = [false; 256];
     let mut at = 0;

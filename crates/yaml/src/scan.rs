@@ -1,8 +1,9 @@
 //! Finds bytes in a text, eight at a time.
 //!
-//! A word of eight bytes is compared with arithmetic: the result has the highest bit of each byte set
-//! that matches. A borrow can set bits above the first match too, so only the first one counts. This
-//! takes about two instructions per byte, where a table of classes takes five, on every processor.
+//! A word of eight bytes is compared with arithmetic: the result has the highest bit of each byte
+//! set that matches. A borrow can set bits above the first match too, so only the first one counts.
+//! This takes about two instructions per byte, where a table of classes takes five, on every
+//! processor.
 
 /// Each byte of a word is 1.
 const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -13,8 +14,8 @@ pub(crate) const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
 #[derive(Clone, Copy)]
 pub(crate) struct Word(u64);
 
-/// The bytes of a [`Word`] that match, by their [`HIGH`] bits; the others have no meaning. The first is
-/// exact, those after it may be wrong.
+/// The bytes of a [`Word`] that match, by their [`HIGH`] bits; the others have no meaning. The
+/// first is exact, those after it may be wrong.
 #[derive(Clone, Copy)]
 pub(crate) struct Marks(pub(crate) u64);
 
@@ -59,7 +60,8 @@ impl std::ops::BitOr for Marks {
     }
 }
 
-/// Where the first byte from `at` on is that `marks` marks; the length of the text if there is none.
+/// Where the first byte from `at` on is that `marks` marks; the length of the text if there is
+/// none.
 #[inline(always)]
 pub(crate) fn find(text: &[u8], mut at: usize, marks: impl Fn(Word) -> Marks) -> usize {
     while let Some(word) = Word::at(text, at) {

@@ -237,8 +237,8 @@ pub fn has_duplicate_keys(items: &[MapItem]) -> bool {
     !items.iter().all(|item| seen.insert(HashedKey(&item.key)))
 }
 
-/// Whether the keys of a few items may not all be different. Keys are mostly short strings, and their
-/// digests differ: two instructions for each pair instead of twenty.
+/// Whether the keys of a few items may not all be different. Keys are mostly short strings, and
+/// their digests differ: two instructions for each pair instead of twenty.
 #[inline]
 fn may_have_duplicate_keys(items: &[MapItem]) -> bool {
     let mut digests = [0; COMPARED];

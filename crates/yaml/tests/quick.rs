@@ -1,5 +1,6 @@
 //! The fast paths of the reader agree with the general code: the same tree with the same positions,
-//! or the same error. Documents that are read and written one by one are the same as those of a tree.
+//! or the same error. Documents that are read and written one by one are the same as those of a
+//! tree.
 
 use proptest::prelude::*;
 use ytterby_diag::FileId;

@@ -1,5 +1,5 @@
-//! Finds annotations without effect that a run does not report: those of schemas in templates, and marks of templated
-//! strings where no string contains code.
+//! Finds annotations without effect that a run does not report: those of schemas in templates, and
+//! marks of templated strings where no string contains code.
 
 use ytterby_diag::{Diagnostic, Edit, Help, Id, Part, Pos, Safety};
 use ytterby_starlark::Syntax;
@@ -10,7 +10,8 @@ use ytterby_yaml::{Comment, NodeId, Scalar, Tree, View};
 use crate::code::Op;
 use crate::project::CheckedFile;
 
-/// Checks the annotations of a file. `declares` is whether its documents are schemas or data values.
+/// Checks the annotations of a file. `declares` is whether its documents are schemas or data
+/// values.
 pub(crate) fn check(file: &CheckedFile, declares: bool, out: &mut Vec<Diagnostic>) {
     let (Some(syntax), Some(tree)) = (&file.facts.code.syntax, &file.facts.code.tree) else { return };
     for doc in tree.documents().iter().filter(|doc| !doc.injected) {

@@ -36,7 +36,8 @@ pub(crate) fn used(project: &CheckedProject, flows: &[LibraryReads]) -> HashSet<
     for (number, file) in project.files.iter().enumerate() {
         let input = &file.input;
         let is_rendered = input.is_for_output() || (input.is_template() && !input.is_library());
-        // The files of a library are its interface. All files are evaluated, so a file may exist for its effects.
+        // The files of a library are its interface. All files are evaluated, so a file may exist
+        // for its effects.
         if (is_rendered || file.library != Some(0) || acts(file)) && used.insert(number) {
             waiting.push(number);
         }

@@ -49,8 +49,8 @@ impl<'a> ValuesWalk<'a> {
         self.given.tree
     }
 
-    /// Checks a value against its declaration. `is_filled` is whether missing children get their defaults regardless of this
-    /// document.
+    /// Checks a value against its declaration. `is_filled` is whether missing children get their
+    /// defaults regardless of this document.
     fn value(&mut self, node: NodeId, id: ValueId, is_filled: bool) {
         budget::or_unwind(budget::work(1));
         match (self.tree().value(node), &self.table.values[id].shape) {

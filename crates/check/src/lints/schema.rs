@@ -7,8 +7,8 @@ use ytterby_diag::{Diagnostic, Id, Label, Part, Pos, Role};
 
 use crate::declared::TrackedValues;
 
-/// Reports problems of a schema itself. If rules have defaults (`@schema/validation-defaults-for-strings`), a rule
-/// without effect may revoke one of them.
+/// Reports problems of a schema itself. If rules have defaults
+/// (`@schema/validation-defaults-for-strings`), a rule without effect may revoke one of them.
 pub(crate) fn check(facts: &SchemaFacts, rules_have_defaults: bool, out: &mut Vec<Diagnostic>) {
     for rule in &facts.rules {
         if rules_have_defaults && rule.verdict == StaticVerdict::Holds {
@@ -43,7 +43,8 @@ fn judged(rule: &RuleFact) -> Diagnostic {
     finding.at(rule.pos, rule.part.clone()).help(help)
 }
 
-/// Reports defaults that violate rules. A null that a rule rejects is the usual way to declare a required value.
+/// Reports defaults that violate rules. A null that a rule rejects is the usual way to declare a
+/// required value.
 pub(crate) fn defaults(facts: &SchemaFacts, table: &TrackedValues, out: &mut Vec<Diagnostic>) {
     if facts.broken_defaults.is_empty() {
         return;

@@ -13,7 +13,8 @@ use crate::project::{CheckedProject, resolve_load};
 /// Maximum keys listed if none is similar.
 const LISTED: usize = 6;
 
-/// Maximum keys compared with one misspelt name: more would take quadratic time in a project of many mistakes.
+/// Maximum keys compared with one misspelt name: more would take quadratic time in a project of
+/// many mistakes.
 const COMPARED: usize = 500;
 
 /// The error about an undeclared value that is read.
@@ -86,7 +87,8 @@ fn visit(table: &TrackedValues, flow: &LibraryReads, used: &[bool], id: ValueId,
     }
 }
 
-/// The words in the rules of a library's schemas, and in the code that these use: rules may read what they name.
+/// The words in the rules of a library's schemas, and in the code that these use: rules may read
+/// what they name.
 pub(crate) fn words_of_rules(project: &CheckedProject, library: usize) -> HashSet<String> {
     let mut words = HashSet::new();
     let mut waiting: Vec<usize> = Vec::new();

@@ -1,7 +1,8 @@
 //! `build`: renders the targets of a project.
 //!
-//! Targets are independent. All cores render them and compare the results with the disk; one thread writes files, so
-//! that an interrupt leaves either the old or the new directory. Directories that are up to date are not written.
+//! Targets are independent. All cores render them and compare the results with the disk; one thread
+//! writes files, so that an interrupt leaves either the old or the new directory. Directories that
+//! are up to date are not written.
 
 mod compare;
 
@@ -168,7 +169,8 @@ pub fn build(
     Built { result, sources: outcome.sources, comparison, printed: outcome.printed }
 }
 
-/// The problem with an output directory that must not be replaced: it is a link or a file, or contains inputs.
+/// The problem with an output directory that must not be replaced: it is a link or a file, or
+/// contains inputs.
 fn refused_output(
     project: &LoadedProject,
     target: &Target,
@@ -302,8 +304,8 @@ pub fn counted(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Output of targets without a directory: one stream in the order of the project file, regardless of which target
-/// finishes first.
+/// Output of targets without a directory: one stream in the order of the project file, regardless
+/// of which target finishes first.
 #[derive(Default)]
 struct Stream {
     waiting: BTreeMap<usize, Option<Vec<u8>>>,

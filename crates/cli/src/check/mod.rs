@@ -1,7 +1,7 @@
 //! `check`: finds problems without writing output.
 //!
-//! `ytterby_check` finds the problems; this module handles flags, input files, the report on standard output, and
-//! fixes.
+//! `ytterby_check` finds the problems; this module handles flags, input files, the report on
+//! standard output, and fixes.
 
 mod targets;
 
@@ -152,7 +152,8 @@ fn shown(program: &str, findings: Vec<Diagnostic>, rendering: Rendering, sources
     let is_error = |finding: &Diagnostic| finding.severity == Severity::Error;
     let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) = findings.into_iter().partition(is_error);
     if rendering == Rendering::Text {
-        // ytt has no format for several errors of different stages, so each one gets a line with its position.
+        // ytt has no format for several errors of different stages, so each one gets a line with
+        // its position.
         let lines = errors.into_iter().map(|error| Failure::from(with_place(error, sources)));
         let lines = lines.map(|failure| report_text(&Report::new(program, Some(&failure), &[], sources), rendering));
         let warnings: Vec<Diagnostic> = warnings.into_iter().map(|warning| with_place(warning, sources)).collect();
@@ -163,7 +164,8 @@ fn shown(program: &str, findings: Vec<Diagnostic>, rendering: Rendering, sources
     report_text(&Report::new(program, failure.as_ref(), &warnings, sources), rendering)
 }
 
-/// Adds the position to a finding's text, relative to the working directory; errors also get their first hint.
+/// Adds the position to a finding's text, relative to the working directory; errors also get their
+/// first hint.
 fn with_place(finding: Diagnostic, sources: &Sources) -> Diagnostic {
     let mut text = Text::new(finding.sentence(sources));
     if let Some(label) = finding.primary() {

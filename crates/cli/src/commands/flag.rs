@@ -1,6 +1,8 @@
-//! The flags, one row each: name, kind of value, help, completions; where a value is one of a few, their names and meanings.
+//! The flags, one row each: name, kind of value, help, completions; where a value is one of a few,
+//! their names and meanings.
 //!
-//! Where flags of the same name differ between commands, the constant's name begins with the command's name.
+//! Where flags of the same name differ between commands, the constant's name begins with the
+//! command's name.
 
 use ytterby::{Impact, ImportFrom};
 use ytterby_diag::render::Rendering;

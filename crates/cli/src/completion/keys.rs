@@ -1,7 +1,7 @@
 //! The keys of data values, from the schema that the files on the command line declare.
 //!
-//! Completion must answer at once or not at all: anything slow, unreadable or wrong is silently left out. Answers never
-//! contain values.
+//! Completion must answer at once or not at all: anything slow, unreadable or wrong is silently
+//! left out. Answers never contain values.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -68,7 +68,8 @@ fn find(files: &[String], file_marks: Vec<String>) -> Option<Vec<ValueKey>> {
         if unreachable.as_ref().is_some_and(|above| field.path.starts_with(above.as_str())) {
             continue;
         }
-        // Flags treat dots as separators; array items and free keys have no names; shells insert candidates unescaped.
+        // Flags treat dots as separators; array items and free keys have no names; shells insert
+        // candidates unescaped.
         let is_plain = field.name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
         if !is_plain || field.name.is_empty() || field.path.contains(['*', '[']) {
             unreachable = Some(format!("{}.", field.path));

@@ -1,9 +1,9 @@
 //! Completions: what can be typed next, and the shell scripts that request it.
 //!
-//! The scripts call the program with the words typed so far (`ytterby __complete -o js`), so that all knowledge of
-//! commands and flags is here. The answer has the format that ytt's scripts expect: on each line a candidate, a tab and
-//! a description, and on the last line `:` and a number for file completion. Scripts installed for `ytt` therefore
-//! keep working for a link of that name.
+//! The scripts call the program with the words typed so far (`ytterby __complete -o js`), so that
+//! all knowledge of commands and flags is here. The answer has the format that ytt's scripts
+//! expect: on each line a candidate, a tab and a description, and on the last line `:` and a number
+//! for file completion. Scripts installed for `ytt` therefore keep working for a link of that name.
 
 mod keys;
 mod scripts;
@@ -174,7 +174,8 @@ mod tests {
     use super::*;
     use crate::commands::ROOT;
 
-    /// Completes a line; joins the candidates, then `files` or `directories` where the shell may offer them.
+    /// Completes a line; joins the candidates, then `files` or `directories` where the shell may
+    /// offer them.
     fn check(line: &str, want: &str) {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let (current, before) = words.split_last().unwrap();

@@ -13,8 +13,8 @@ pub fn script(shell: &str, program: &str, question: &str) -> String {
     template.replace("PROGRAM", program).replace("FUNCTION", &function).replace("QUESTION", question)
 }
 
-// Words are taken from the raw line because bash also splits them at `=` and `:`. It replaces only the text after those,
-// which is why the program answers `--flag=` with bare values.
+// Words are taken from the raw line because bash also splits them at `=` and `:`. It replaces only
+// the text after those, which is why the program answers `--flag=` with bare values.
 const BASH: &str = r#"# Completions of PROGRAM for bash. Load them with: source <(PROGRAM completion bash)
 _FUNCTION_complete() {
     local line=${COMP_LINE:0:COMP_POINT} answer directive=0

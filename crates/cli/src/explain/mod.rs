@@ -1,4 +1,5 @@
-//! `explain`: shows where a data value or a node of the output comes from, and which values affect it.
+//! `explain`: shows where a data value or a node of the output comes from, and which values affect
+//! it.
 
 mod text;
 

@@ -1,6 +1,7 @@
 //! The first record of a CSV text, which is how the reference splits flags at commas.
 
-/// Splits `text` at commas; fields may be quoted. Text after the first line is ignored, as in the reference.
+/// Splits `text` at commas; fields may be quoted. Text after the first line is ignored, as in the
+/// reference.
 pub(super) fn fields(text: &str) -> Result<Vec<String>, String> {
     if text.is_empty() {
         return Ok(Vec::new());

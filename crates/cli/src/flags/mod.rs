@@ -1,7 +1,8 @@
 //! Commands and flags as data, and the reading of a command line.
 //!
-//! One table ([`crate::commands`]) defines them; parsing, help and completions come from it. Parsing rules and error texts
-//! are those of ytt's command line, because scripts depend on the rules and users search for the texts.
+//! One table ([`crate::commands`]) defines them; parsing, help and completions come from it.
+//! Parsing rules and error texts are those of ytt's command line, because scripts depend on the
+//! rules and users search for the texts.
 
 mod csv;
 mod parse;
@@ -15,7 +16,8 @@ pub struct Command {
     pub name: &'static str,
     /// Other names.
     pub aliases: &'static [&'static str],
-    /// One line, without full stop. A command without a summary is for programs only: help and completions omit it.
+    /// One line, without full stop. A command without a summary is for programs only: help and
+    /// completions omit it.
     pub summary: &'static str,
     /// Text below the summary in the help.
     pub details: &'static str,

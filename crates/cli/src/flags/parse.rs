@@ -1,7 +1,7 @@
 //! Parses the words of a command line into an [`Invocation`].
 //!
-//! Words are read as pflag reads them for the reference: `--name value`, `--name=value`, `-n value`;
-//! flags and operands in any order. Typed flags read their values from the invocation.
+//! Words are read as pflag reads them for the reference: `--name value`, `--name=value`, `-n
+//! value`; flags and operands in any order. Typed flags read their values from the invocation.
 
 use std::ffi::OsString;
 
@@ -64,7 +64,8 @@ impl Invocation {
     /// The meaning of a flag's value; `None` if it is absent or empty.
     ///
     /// # Errors
-    /// If the value is not one of the choices. `unknown` begins the message: `Unknown output type 'x'`.
+    /// If the value is not one of the choices. `unknown` begins the message: `Unknown output type
+    /// 'x'`.
     pub fn choice<T: Copy>(
         &self,
         flag: &ChoiceFlag<T>,
@@ -147,7 +148,8 @@ fn wrong(sources: &Sources, id: Id, message: String, argument: &str) -> Diagnost
     Diagnostic::error(id, message).at(pos, Part::Bytes(argument.len() as u32))
 }
 
-/// Parses a command line (without the program's name). Wrong arguments become sources, so that reports can quote them.
+/// Parses a command line (without the program's name). Wrong arguments become sources, so that
+/// reports can quote them.
 pub fn parse(root: &'static Command, args: Vec<String>, sources: &Sources) -> Result<Invocation, Failure> {
     let (path, args) = find_command(root, args);
     let mut found = Invocation { path, flags: Vec::new(), operands: Vec::new() };
@@ -234,8 +236,8 @@ fn meant(command: &Command, name: &str) -> Option<Help> {
     Some(Help::new(format!("did you mean --{near}?")))
 }
 
-/// Parses `-s`, `-sf x`, `-fx`, `-f=x`: flags without values can be joined; the rest of the word is the value of the
-/// first flag that takes one.
+/// Parses `-s`, `-sf x`, `-fx`, `-f=x`: flags without values can be joined; the rest of the word is
+/// the value of the first flag that takes one.
 fn parse_short(
     found: &mut Invocation,
     word: &str,
@@ -267,8 +269,8 @@ fn parse_short(
     Ok(())
 }
 
-/// The command that the words name, and the other words. Flags of the parent command may come before a command's
-/// name; their values are not mistaken for names.
+/// The command that the words name, and the other words. Flags of the parent command may come
+/// before a command's name; their values are not mistaken for names.
 fn find_command(root: &'static Command, mut args: Vec<String>) -> (Vec<&'static Command>, Vec<String>) {
     let mut path = vec![root];
     let mut command = root;

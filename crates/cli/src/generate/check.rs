@@ -1,4 +1,5 @@
-//! Renders with generated data values; each failure is shrunk to the smallest values that fail in the same way.
+//! Renders with generated data values; each failure is shrunk to the smallest values that fail in
+//! the same way.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -44,9 +45,9 @@ impl Failing {
 /// The identity of a failure: the id and position of its first problem.
 type FailureKey = (&'static str, String);
 
-/// Renders with each document on top of `options`; returns one failing document for each distinct failure. Files are
-/// compiled once. The time limit is for all documents together if `started` is given, the processor time when it began;
-/// otherwise it is for each.
+/// Renders with each document on top of `options`; returns one failing document for each distinct
+/// failure. Files are compiled once. The time limit is for all documents together if `started` is
+/// given, the processor time when it began; otherwise it is for each.
 ///
 /// # Errors
 /// If the files cannot be compiled at all.

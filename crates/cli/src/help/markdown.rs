@@ -1,6 +1,7 @@
 //! Converts Markdown to plain text for a terminal, limited to the syntax that the manual uses.
 //!
-//! Headings are underlined, code is indented, and tables that are too wide become lists of their rows.
+//! Headings are underlined, code is indented, and tables that are too wide become lists of their
+//! rows.
 
 use std::fmt::Write;
 

@@ -1,8 +1,10 @@
-//! `--help` and `ytterby help`: commands, pages of the manual, error ids, annotations, functions and rules.
+//! `--help` and `ytterby help`: commands, pages of the manual, error ids, annotations, functions
+//! and rules.
 //!
-//! `--help` is short: what a command does, an example, the most common flags. `ytterby help COMMAND` shows all flags.
-//! Every other word is looked up in the manual, which is part of the program ([`pages`]), and in the reference that
-//! editors show; then in the headings of the manual ([`search`]).
+//! `--help` is short: what a command does, an example, the most common flags. `ytterby help
+//! COMMAND` shows all flags. Every other word is looked up in the manual, which is part of the
+//! program ([`pages`]), and in the reference that editors show; then in the headings of the manual
+//! ([`search`]).
 
 mod command;
 mod examples;
@@ -185,7 +187,8 @@ pub fn unknown_command(program: &str, path: &[&Command], word: &str) -> Failure 
     Failure::new(Id::FLAG_UNKNOWN, format!("unknown command {} for \"{name}\"{hint}", quote(word.as_bytes())))
 }
 
-/// The error for an unknown topic, with the nearest name. A misspelt command gets the error for commands.
+/// The error for an unknown topic, with the nearest name. A misspelt command gets the error for
+/// commands.
 fn unknown_topic(program: &str, word: &str) -> Failure {
     let commands = ROOT.commands.iter().filter(|command| !command.is_hidden()).map(|command| command.name);
     // Commands are plain words: `schema/tpye` is probably an id.

@@ -1,7 +1,7 @@
 //! The pages of the manual, from `docs/`.
 //!
-//! A release contains them in one compressed archive, unpacked on demand. A development build reads them from the
-//! source tree, so that a changed page needs no new build.
+//! A release contains them in one compressed archive, unpacked on demand. A development build reads
+//! them from the source tree, so that a changed page needs no new build.
 
 #[cfg(manual_on_disk)]
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Generates the page `docs/commands.md` from the table of commands. `YTTERBY_BLESS=docs` writes it.
+//! Generates the page `docs/commands.md` from the table of commands. `YTTERBY_BLESS=docs` writes
+//! it.
 
 use std::fmt::Write;
 use std::fs;

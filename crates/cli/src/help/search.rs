@@ -1,7 +1,9 @@
-//! Finds where the manual explains a word that is not a topic itself: `required`, `json schema`, `output-files`.
+//! Finds where the manual explains a word that is not a topic itself: `required`, `json schema`,
+//! `output-files`.
 //!
-//! Names, flags, titles and headings come first; the prose of pages is searched only if they do not contain the word. Whole
-//! words are compared, so that a misspelt topic still gets the suggestion of the nearest one.
+//! Names, flags, titles and headings come first; the prose of pages is searched only if they do not
+//! contain the word. Whole words are compared, so that a misspelt topic still gets the suggestion
+//! of the nearest one.
 
 use std::cmp::Reverse;
 

@@ -8,8 +8,8 @@ pub fn width() -> usize {
     columns.map_or(80, |columns: usize| columns.clamp(40, 100))
 }
 
-/// Appends a text, wrapped at `width` characters. The first line begins with `first`, the others with `others`. Words
-/// longer than a line stay whole.
+/// Appends a text, wrapped at `width` characters. The first line begins with `first`, the others
+/// with `others`. Words longer than a line stay whole.
 pub fn push(out: &mut String, text: &str, first: &str, others: &str, width: usize) {
     let mut line = first.to_owned();
     let mut is_empty = true;

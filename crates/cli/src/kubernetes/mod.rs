@@ -1,7 +1,8 @@
 //! Kubernetes: `kubernetes validate`, and the check of rendered output.
 //!
-//! The crate `ytterby-kubernetes` checks; this module provides its input: schemas from files, directories and URLs
-//! ([`schemas`]), documents of manifests ([`validate`]) or of a render ([`rendered`]).
+//! The crate `ytterby-kubernetes` checks; this module provides its input: schemas from files,
+//! directories and URLs ([`schemas`]), documents of manifests ([`validate`]) or of a render
+//! ([`rendered`]).
 
 mod rendered;
 mod results;

@@ -135,7 +135,8 @@ impl NodeConverter {
         Node { value, pos }
     }
 
-    /// A node below this one; `step` leads to it. Paths are made on the way back, where there is a fault.
+    /// A node below this one; `step` leads to it. Paths are made on the way back, where there is a
+    /// fault.
     fn below(&mut self, node: OutputRef<'_>, step: impl FnOnce() -> Step) -> Node {
         let faults = self.faults.len();
         self.depth += 1;

@@ -50,8 +50,8 @@ pub(super) struct ResourceResults {
     /// The numbers of valid, invalid, unreadable and skipped resources.
     counts: [usize; 4],
     files: BTreeSet<Rc<str>>,
-    /// Whether valid and skipped resources are shown. Otherwise they are only counted, so that memory does not grow
-    /// with their number.
+    /// Whether valid and skipped resources are shown. Otherwise they are only counted, so that
+    /// memory does not grow with their number.
     shows_all: bool,
 }
 

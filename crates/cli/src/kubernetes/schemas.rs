@@ -1,4 +1,5 @@
-//! `--kubernetes-schema`: loads schemas, and looks up those of single kinds when a document needs them.
+//! `--kubernetes-schema`: loads schemas, and looks up those of single kinds when a document needs
+//! them.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! `kubernetes validate`: checks plain manifests.
 //!
-//! Files are read twice: first to collect definitions and kinds, then to check them. Nothing is kept in between, so
-//! that memory does not grow with the number of files. Only the texts of files with findings are kept, to quote them.
+//! Files are read twice: first to collect definitions and kinds, then to check them. Nothing is
+//! kept in between, so that memory does not grow with the number of files. Only the texts of files
+//! with findings are kept, to quote them.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,8 @@ use crate::commands::flag;
 use crate::flags::Invocation;
 use crate::{host, limits, read};
 
-/// Budget charge for a document, besides its expressions and patterns, which are charged where they run.
+/// Budget charge for a document, besides its expressions and patterns, which are charged where they
+/// run.
 const DOCUMENT: usize = 1_000;
 
 /// The exit code for unreadable input.
@@ -97,7 +99,8 @@ fn unreadable(program: &str, rendering: Rendering, failure: &Failure, sources: &
     UNREADABLE
 }
 
-/// Lists the files of an operand; those of a directory are filtered by extension and sorted by name.
+/// Lists the files of an operand; those of a directory are filtered by extension and sorted by
+/// name.
 fn list(operand: &str, inputs: &mut Vec<Input>) -> Result<(), Failure> {
     let fail = |error: &std::io::Error| -> Failure {
         let text = format!("Reading '{operand}': {}", read::io_text(error));
@@ -143,8 +146,8 @@ fn list(operand: &str, inputs: &mut Vec<Input>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Collects the definitions of an input, then looks up schemas of kinds that are still unknown. The input is the source
-/// `file` if a limit ends this.
+/// Collects the definitions of an input, then looks up schemas of kinds that are still unknown. The
+/// input is the source `file` if a limit ends this.
 fn learn(input: &Input, schemas: &mut Schemas, file: FileId) {
     const DEFINITION: &[u8] = b"CustomResourceDefinition";
     let Ok(text) = input.text() else { return };
@@ -232,8 +235,8 @@ impl Results {
         }
     }
 
-    /// Writes the results and returns the exit code. A limit that this reaches is reported at the first finding, or at the
-    /// first input.
+    /// Writes the results and returns the exit code. A limit that this reaches is reported at the
+    /// first finding, or at the first input.
     fn report(
         self,
         first: Option<&Input>,

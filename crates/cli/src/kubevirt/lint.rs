@@ -57,7 +57,8 @@ impl LocatedFinding {
         if rule.is_empty() { String::new() } else { format!("rule {rule}: ") }
     }
 
-    /// The diagnostic with its position, for renderings that have no fields for the id of the finding and the rule.
+    /// The diagnostic with its position, for renderings that have no fields for the id of the
+    /// finding and the rule.
     fn diagnostic(&self) -> Diagnostic {
         let mut diagnostic = self.finding.diagnostic.clone();
         let start = Text::new(format!("{}: {}", self.id(), self.prefix()));

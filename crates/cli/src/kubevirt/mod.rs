@@ -97,7 +97,8 @@ fn call(
     }
 }
 
-/// The output of a command, kept until the command is done: a command that reaches a limit writes nothing.
+/// The output of a command, kept until the command is done: a command that reaches a limit writes
+/// nothing.
 #[derive(Default)]
 struct LimitedOutput(Vec<u8>);
 

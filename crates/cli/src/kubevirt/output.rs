@@ -1,6 +1,8 @@
-//! Writes results: for each object and rule as text, JSON or JUnit; or only the problems, as diagnostics.
+//! Writes results: for each object and rule as text, JSON or JUnit; or only the problems, as
+//! diagnostics.
 //!
-//! `ytterby_diag::render` lays out diagnostics, as for every command; this module converts results to diagnostics.
+//! `ytterby_diag::render` lays out diagnostics, as for every command; this module converts results
+//! to diagnostics.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -194,7 +196,8 @@ fn problems(report: &ValidationReport) -> impl Iterator<Item = Diagnostic> {
         };
         let text = sentence(&about, &outcome.detail);
         let text = if object.is_file() { text } else { format!("{}: {text}", object.label()) };
-        // The position of a problem is in the VM, or in the rule if nothing in the VM is responsible.
+        // The position of a problem is in the VM, or in the rule if nothing in the VM is
+        // responsible.
         let (at, rule_at) = match (at, rule_at) {
             (Some(at), rule_at) => (at.clone(), rule_at.clone()),
             (None, Some(rule_at)) => (rule_at.clone(), None),
@@ -237,7 +240,8 @@ fn sentence(message: &str, detail: &str) -> String {
     format!("{message}{}{detail}", if ended { " " } else { ": " }).trim_start().to_owned()
 }
 
-/// Writes errors and warnings in a format that every command has. Notes are left out: the other commands have none.
+/// Writes errors and warnings in a format that every command has. Notes are left out: the other
+/// commands have none.
 pub(super) fn diagnostics(
     problems: impl Iterator<Item = Diagnostic>,
     rendering: Rendering,

@@ -59,12 +59,13 @@ pub(super) fn run(program: &str, flags: &Invocation, host: &dyn Host) -> Result<
     }
 }
 
-/// Settings for glibc that return memory to the system after a flood of large reviews. glibc reads them when a program
-/// starts. See `docs/decisions/allocator.md`.
+/// Settings for glibc that return memory to the system after a flood of large reviews. glibc reads
+/// them when a program starts. See `docs/decisions/allocator.md`.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MEMORY: &str = "glibc.malloc.arena_max=2:glibc.malloc.trim_threshold=131072:glibc.malloc.mmap_threshold=131072";
 
-/// Restarts this program in the same process with [`MEMORY`], unless the user has chosen other settings.
+/// Restarts this program in the same process with [`MEMORY`], unless the user has chosen other
+/// settings.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn give_memory_back() {
     use std::os::unix::process::CommandExt;
@@ -169,8 +170,8 @@ impl ServeOptions {
                     return Err(format!("{}: there is no {wanted} in it", file.name));
                 }
                 for template in objects.templates {
-                    // A template that is not in a cluster was not processed, so the rules of its inner VM
-                    // were not copied.
+                    // A template that is not in a cluster was not processed, so the rules of its
+                    // inner VM were not copied.
                     let inner = template.vm_rules.filter(|_| !self.policy.compat);
                     let rules = match template.rules.or(inner) {
                         None => None,

@@ -363,7 +363,8 @@ fn positions_are_in_the_vm_or_else_in_the_rule() {
         };
         (place("locations").unwrap(), place("relatedLocations").as_deref() == Some("9,col=9"))
     };
-    // A value that is not set: the key that should contain it. A path without any match: the rule only.
+    // A value that is not set: the key that should contain it. A path without any match: the rule
+    // only.
     assert_eq!(at(&VM.replace("        memory: {guest: 1Gi}\n", "")), ("28,col=7".to_owned(), true));
     assert_eq!(at(&VM.replace("{guest: 1Gi}", "{}")), ("29,col=9".to_owned(), true));
     assert_eq!(at(&VM.replace("memory.guest", "memory.gest")), ("9,col=9".to_owned(), false));
@@ -610,7 +611,8 @@ fn long_lines_take_linear_time() {
         )
     };
     let list = format!("{{\"kind\":\"List\",\"items\":[{}]}}", (0..20_000).map(vm).collect::<Vec<_>>().join(","));
-    // Counting each of 20,000 positions from the beginning of the line would visit 50 billion characters.
+    // Counting each of 20,000 positions from the beginning of the line would visit 50 billion
+    // characters.
     let run = run("validate -o github l.json", &[("l.json", &list)]);
     let last = run.out.lines().last().unwrap();
     let column = list.rfind("2}").map(|at| list[..at].chars().count() + 1).unwrap();
@@ -683,8 +685,8 @@ fn rules_left_out_of_policies_are_reported() {
     assert!(run.err.contains("the path spec.domain.memory.guest does not begin with a dot"), "{}", run.err);
 }
 
-/// The rendered bundle of kubevirt/common-templates cannot be included here; the variable names a copy
-/// of it.
+/// The rendered bundle of kubevirt/common-templates cannot be included here; the variable names a
+/// copy of it.
 #[test]
 fn shipped_templates_are_valid_on_their_own_rules() {
     let Ok(path) = std::env::var("KUBEVIRT_TEMPLATES") else {

@@ -30,8 +30,8 @@ pub(super) struct LoadedInputs {
     instancetypes: Instancetypes,
     /// Contains the texts that diagnostics quote.
     pub sources: Arc<Sources>,
-    /// Templates by name, as the indexes of their file (those of `templates` after those of `files`)
-    /// and of the template in it.
+    /// Templates by name, as the indexes of their file (those of `templates` after those of
+    /// `files`) and of the template in it.
     by_name: HashMap<Box<str>, Vec<(usize, usize)>>,
     pub compat: bool,
 }

@@ -1,6 +1,8 @@
-//! Draws a flame graph as one SVG file: each span is a bar as wide as its time, on top of its parent.
+//! Draws a flame graph as one SVG file: each span is a bar as wide as its time, on top of its
+//! parent.
 //!
-//! The picture needs no script and no other file. Hovering over a bar shows its name, position, time, steps and memory.
+//! The picture needs no script and no other file. Hovering over a bar shows its name, position,
+//! time, steps and memory.
 
 use std::fmt::Write as _;
 

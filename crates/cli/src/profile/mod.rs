@@ -1,8 +1,8 @@
 //! `--profile`: shows where a run spends time, steps and memory.
 //!
-//! The engine records the profile (`ytterby_text::profile`); this module turns it into tables for people, JSON for
-//! programs, a trace for the viewers of Chrome and Perfetto, or a picture. It is written at the end of a run, even if
-//! that fails.
+//! The engine records the profile (`ytterby_text::profile`); this module turns it into tables for
+//! people, JSON for programs, a trace for the viewers of Chrome and Perfetto, or a picture. It is
+//! written at the end of a run, even if that fails.
 
 mod flame;
 

@@ -135,11 +135,12 @@ pub struct Failing {
 const MAX_FAILING: usize = 3;
 
 impl RenderSettings {
-    /// Renders with generated values that the schema allows, and returns those that fail, each shrunk to the smallest
-    /// that fails at the same position.
+    /// Renders with generated values that the schema allows, and returns those that fail, each
+    /// shrunk to the smallest that fails at the same position.
     ///
     /// # Errors
-    /// If no values could be generated: the files do not compile, or the target's own values are wrong.
+    /// If no values could be generated: the files do not compile, or the target's own values are
+    /// wrong.
     pub fn generate(
         &self,
         renderers: &mut Renderers,

@@ -40,8 +40,9 @@ impl Findings {
         self.failures.is_empty()
     }
 
-    /// The whole report, in the order of the targets. Equal findings are reported once; if there are several targets,
-    /// each finding names those that have it. Sources of renders are added to `sources`.
+    /// The whole report, in the order of the targets. Equal findings are reported once; if there
+    /// are several targets, each finding names those that have it. Sources of renders are added to
+    /// `sources`.
     pub fn report(mut self, program: &str, sources: &Arc<Sources>, rendering: Rendering) -> String {
         self.failures.sort_by_key(|(number, ..)| *number);
         self.warnings.sort_by_key(|(number, ..)| *number);

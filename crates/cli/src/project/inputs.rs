@@ -1,7 +1,7 @@
 //! Turns the paths of targets and tests into input files.
 //!
-//! Each path is listed and read once, even if several targets name it. A path that does not exist is reported at the
-//! line that names it.
+//! Each path is listed and read once, even if several targets name it. A path that does not exist
+//! is reported at the line that names it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -222,7 +222,8 @@ impl<'a> Inputs<'a> {
 }
 
 impl Inputs<'_> {
-    /// The rules of the schemas of everything rendered so far: the path of a field, and the rule's requirement.
+    /// The rules of the schemas of everything rendered so far: the path of a field, and the rule's
+    /// requirement.
     pub fn rules(&self) -> BTreeSet<(String, String)> {
         let known = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         known.values().flat_map(|compiled| compiled.rules()).collect()

@@ -1,7 +1,7 @@
 //! Finds and reads the project file in this directory or above, and the files that it names.
 //!
-//! `build`, `watch`, `test` and others use this. Only [`engine`] calls the engine; [`inputs`] turns targets into its
-//! input; [`pool`] distributes work over all cores.
+//! `build`, `watch`, `test` and others use this. Only [`engine`] calls the engine; [`inputs`] turns
+//! targets into its input; [`pool`] distributes work over all cores.
 
 pub mod engine;
 pub mod findings;
@@ -51,7 +51,8 @@ pub fn load(sources: &Sources) -> Result<LoadedProject, Failure> {
     if problems.is_empty() { Ok(project) } else { Err(series(problems)) }
 }
 
-/// Finds the project file here or above and reads it, as far as possible; `hint` is for the error if there is none.
+/// Finds the project file here or above and reads it, as far as possible; `hint` is for the error
+/// if there is none.
 ///
 /// # Errors
 /// If there is none, or it cannot be read.
@@ -93,7 +94,8 @@ pub fn outputs(project: &ProjectFile, root: &str) -> Vec<String> {
     outputs.map(|output| join(root, &output.value)).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The project file, and the existing files and directories that it names: inputs, values files and tests.
+/// The project file, and the existing files and directories that it names: inputs, values files and
+/// tests.
 pub fn own_paths(project: &LoadedProject) -> Vec<String> {
     let targets = std::iter::once(&project.file.base).chain(&project.file.targets);
     let inputs = targets.flat_map(|target| target.files.iter().chain(&target.values)).chain(&project.file.tests);

@@ -17,9 +17,9 @@ pub fn threads(wanted: Option<usize>, pieces: usize) -> usize {
     wanted.unwrap_or_else(cores).clamp(1, pieces.max(1))
 }
 
-/// Calls `work` for every number below `pieces` on several threads, each with its own state, and passes each result to
-/// `take` on this thread, in order of completion. The queue of results is short: many large ones need not fit into
-/// memory.
+/// Calls `work` for every number below `pieces` on several threads, each with its own state, and
+/// passes each result to `take` on this thread, in order of completion. The queue of results is
+/// short: many large ones need not fit into memory.
 pub fn each<S: Default, T: Send>(
     pieces: usize,
     threads: usize,

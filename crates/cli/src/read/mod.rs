@@ -1,6 +1,7 @@
 //! Lists input files: paths, directories, URLs, standard input.
 //!
-//! Files are only listed here; the engine reads their bytes lazily. Names, order and error texts are the reference's.
+//! Files are only listed here; the engine reads their bytes lazily. Names, order and error texts
+//! are the reference's.
 
 mod http;
 mod path;
@@ -23,7 +24,8 @@ pub use self::path::clean;
 pub use self::skip::{SNAPSHOTS, Skip};
 pub use self::symlink::Symlinks;
 
-/// Lists the files of `-f` flags, in the order of the flags; files of a directory are sorted by path.
+/// Lists the files of `-f` flags, in the order of the flags; files of a directory are sorted by
+/// path.
 pub fn list(paths: &[String], symlinks: &Symlinks, stdin: &Stdin) -> Result<Vec<InputFile>, Failure> {
     let rules = InputOptions { urls: Urls::MayHoldEquals, skip: Skip::Nothing };
     list_as(rules, paths, symlinks, stdin)
@@ -132,7 +134,8 @@ impl Stdin {
     }
 }
 
-/// Reads through a file, because the standard library treats an unreadable standard input (`0>file`) as empty.
+/// Reads through a file, because the standard library treats an unreadable standard input
+/// (`0>file`) as empty.
 #[cfg(unix)]
 fn read_stdin() -> io::Result<Vec<u8>> {
     use std::os::fd::AsFd;
@@ -243,8 +246,8 @@ fn read_file(place: &InputPath) -> Result<Str, String> {
 /// Most bytes that are allocated before a file is read.
 const LARGE: u64 = 1 << 28;
 
-/// All bytes of a file with an expected length. They are read into their final memory: copying a large file costs more
-/// than time, because each of its pages becomes another page of the process.
+/// All bytes of a file with an expected length. They are read into their final memory: copying a
+/// large file costs more than time, because each of its pages becomes another page of the process.
 fn read_all(file: &mut impl Read, length: u64) -> io::Result<Str> {
     // One byte more than expected shows the end of the file without growing.
     let mut bytes = Vec::with_capacity(length.min(LARGE) as usize + 1);

@@ -20,7 +20,8 @@ pub enum Skip<'a> {
     Nothing,
     /// Snapshots, and these directories: the outputs of a project, as absolute paths.
     Generated(&'a [String]),
-    /// Project files, snapshots, tests, and these directories: the outputs of a project, as absolute paths.
+    /// Project files, snapshots, tests, and these directories: the outputs of a project, as
+    /// absolute paths.
     Project(&'a [String]),
 }
 
@@ -77,7 +78,8 @@ impl Filter {
         });
     }
 
-    /// Excludes the tests of the project in a directory. An unreadable project file is ignored; `build` reports it.
+    /// Excludes the tests of the project in a directory. An unreadable project file is ignored;
+    /// `build` reports it.
     fn add_tests(&mut self, directory: &str) {
         let Ok(text) = fs::read(Path::new(directory).join(FILE_NAME)) else { return };
         let (project, _) = ytterby_project::read(FILE_NAME, text.into(), directory, &Sources::new());

@@ -27,7 +27,8 @@ impl Symlinks {
         }
         let target = match resolve(path) {
             Ok(target) => target,
-            // The shell's `<(command)` is a link to an anonymous pipe, which no untrusted input can create.
+            // The shell's `<(command)` is a link to an anonymous pipe, which no untrusted input can
+            // create.
             Err(Unresolved::Missing(place)) if is_pipe_name(&place) => return Ok(()),
             Err(Unresolved::Missing(place)) => {
                 return Err(format!("Eval symlink: lstat {place}: no such file or directory"));
@@ -88,8 +89,8 @@ fn resolve(path: &str) -> Result<String, Unresolved> {
     Ok(clean(&reached))
 }
 
-/// The parent directory of a path, if the path names it. Like the reference, whose messages show it, this keeps a
-/// leading name: `a/..`.
+/// The parent directory of a path, if the path names it. Like the reference, whose messages show
+/// it, this keeps a leading name: `a/..`.
 fn parent(path: &str) -> Option<&str> {
     let (directory, name) = path.rsplit_once('/')?;
     (!directory.is_empty() && name != "..").then_some(directory)

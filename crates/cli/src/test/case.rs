@@ -36,7 +36,8 @@ impl Case {
     }
 }
 
-/// Runs a test. Paths of the project are relative to `base`; `update` replaces a snapshot that differs.
+/// Runs a test. Paths of the project are relative to `base`; `update` replaces a snapshot that
+/// differs.
 pub fn run(
     engine: &RenderSettings,
     renderers: &mut Renderers,

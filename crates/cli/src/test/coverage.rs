@@ -1,7 +1,8 @@
 //! `test --coverage`: reports what no test reaches.
 //!
-//! Counted are lines of templates with code, or with nodes that code creates. A data value is reached when code reads
-//! it, an overlay when it matches, a rule when a test violates it: otherwise the rule could as well be missing.
+//! Counted are lines of templates with code, or with nodes that code creates. A data value is
+//! reached when code reads it, an overlay when it matches, a rule when a test violates it:
+//! otherwise the rule could as well be missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

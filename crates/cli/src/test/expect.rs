@@ -275,7 +275,8 @@ pub fn equal(a: &PlacedData, b: &PlacedData) -> bool {
     }
 }
 
-/// Whether a node has everything that another one has: keys of maps, items of lists in any order, equal leaves.
+/// Whether a node has everything that another one has: keys of maps, items of lists in any order,
+/// equal leaves.
 pub fn contains(node: &PlacedData, wanted: &PlacedData) -> bool {
     charge(node, length(wanted));
     match (&node.value, &wanted.value) {

@@ -1,7 +1,8 @@
-//! Suggests how to make a failed test pass: the smallest change of the test, for when the output is right.
+//! Suggests how to make a failed test pass: the smallest change of the test, for when the output is
+//! right.
 //!
-//! A test and the output disagree, and only a person knows which of the two is wrong. The problem shows the output's
-//! place; the remedy shows the change of the test file.
+//! A test and the output disagree, and only a person knows which of the two is wrong. The problem
+//! shows the output's place; the remedy shows the change of the test file.
 
 use ytterby_diag::Path;
 use ytterby_project::{Data, DataScalar, Expectation, Expected, ExpectedFailure, PlacedData};

@@ -20,8 +20,8 @@ struct Stamp {
 }
 
 impl Fingerprint {
-    /// Reads the metadata of paths and everything below them, except hidden directories (absolute paths). Also returns the
-    /// directories to watch for changes.
+    /// Reads the metadata of paths and everything below them, except hidden directories (absolute
+    /// paths). Also returns the directories to watch for changes.
     pub fn take(paths: &BTreeSet<String>, hidden: &BTreeSet<PathBuf>) -> (Fingerprint, BTreeSet<PathBuf>) {
         let mut found = Fingerprint::default();
         let mut directories = BTreeSet::new();

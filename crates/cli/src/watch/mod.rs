@@ -1,7 +1,7 @@
 //! `watch`: rebuilds whenever an input changes.
 //!
-//! The fingerprint is taken before each build, so that no change during a build is missed. A failed build leaves the
-//! output directories unchanged, and the next change is awaited.
+//! The fingerprint is taken before each build, so that no change during a build is missed. A failed
+//! build leaves the output directories unchanged, and the next change is awaited.
 
 mod fingerprint;
 mod wake;

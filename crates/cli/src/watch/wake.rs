@@ -1,8 +1,9 @@
 //! Waits for changes on disk.
 //!
-//! On Linux, inotify reports that something happened in a directory, and only then files are checked. Elsewhere, and when
-//! the limit of watches is reached, they are checked every 50 ms. [`super::fingerprint`] decides whether something really
-//! changed, so superfluous events do no harm; once a second it is compared without any event, in case one was lost.
+//! On Linux, inotify reports that something happened in a directory, and only then files are
+//! checked. Elsewhere, and when the limit of watches is reached, they are checked every 50 ms.
+//! [`super::fingerprint`] decides whether something really changed, so superfluous events do no
+//! harm; once a second it is compared without any event, in case one was lost.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

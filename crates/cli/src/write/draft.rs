@@ -1,8 +1,8 @@
 //! One file that a flag names: a source map, a profile.
 //!
-//! It is written beside its place first and renamed when everything else has succeeded, so that a full disk, an
-//! interrupt or a failure elsewhere leaves the old one. What is not a regular file (a pipe, `/dev/stderr`) is opened first
-//! and written last.
+//! It is written beside its place first and renamed when everything else has succeeded, so that a
+//! full disk, an interrupt or a failure elsewhere leaves the old one. What is not a regular file (a
+//! pipe, `/dev/stderr`) is opened first and written last.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -16,7 +16,8 @@ use super::interrupt::Watch;
 use super::stage::PREFIX;
 use crate::read::io_text;
 
-/// A file that is complete but not in its place yet. It is deleted unless [`Draft::finish`] is reached.
+/// A file that is complete but not in its place yet. It is deleted unless [`Draft::finish`] is
+/// reached.
 pub struct Draft {
     name: String,
     state: State,
@@ -84,7 +85,8 @@ fn write_beside(name: &str, bytes: Vec<u8>) -> io::Result<State> {
     let mut draft_name = std::ffi::OsString::from(format!("{PREFIX}{}-", std::process::id()));
     draft_name.push(file_name);
     let draft = place.with_file_name(draft_name);
-    // A file that may not be written stays as it is, even if the directory would allow to replace it.
+    // A file that may not be written stays as it is, even if the directory would allow to replace
+    // it.
     if existing.is_some() {
         drop(OpenOptions::new().write(true).open(&place)?);
     }

@@ -1,7 +1,7 @@
 //! Handles interrupts while files are written.
 //!
-//! Code that writes files calls [`Watch::check`] before each step and undoes its work if that fails. While nothing is
-//! written, an interrupt ends the program at once, as usual.
+//! Code that writes files calls [`Watch::check`] before each step and undoes its work if that
+//! fails. While nothing is written, an interrupt ends the program at once, as usual.
 
 use std::io;
 use std::rc::Rc;
@@ -92,8 +92,8 @@ pub fn end_if_interrupted() {
     }
 }
 
-/// The signals that the parent process set to be ignored (`nohup`, background jobs of a script), one bit each. Only
-/// known on Linux.
+/// The signals that the parent process set to be ignored (`nohup`, background jobs of a script),
+/// one bit each. Only known on Linux.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,11 +1,13 @@
 //! Moves many files into place as one step that survives a crash of the program.
 //!
-//! All new files are complete in the working directory before the first one is moved. Then a list of the moves is written
-//! ([`Journal::commit`]): from then on, any later run that finds it can finish the moves, because a file that was moved
-//! is no longer in the working directory. If a move fails, the list is renamed, and from then on it lists what to undo.
-//! Both directions can be restarted from the beginning any number of times.
+//! All new files are complete in the working directory before the first one is moved. Then a list
+//! of the moves is written ([`Journal::commit`]): from then on, any later run that finds it can
+//! finish the moves, because a file that was moved is no longer in the working directory. If a move
+//! fails, the list is renamed, and from then on it lists what to undo. Both directions can be
+//! restarted from the beginning any number of times.
 //!
-//! Old files are hard-linked to a backup before new ones take their names, so that no name is ever missing.
+//! Old files are hard-linked to a backup before new ones take their names, so that no name is ever
+//! missing.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata, OpenOptions};
@@ -112,8 +114,8 @@ impl Journal {
         Ok(())
     }
 
-    /// The reference overwrites an existing file. We replace it by a new file if nobody can tell the difference, so that
-    /// readers see either the old or the new content.
+    /// The reference overwrites an existing file. We replace it by a new file if nobody can tell
+    /// the difference, so that readers see either the old or the new content.
     fn move_one(&self, aside: &Path, place: &Path, number: usize) -> Result<(), String> {
         let open = |error: io::Error| failed("open", place, &error);
         let Ok(old) = fs::symlink_metadata(place) else {
@@ -131,7 +133,8 @@ impl Journal {
         if is_replaced && keep_aside(place, &backup) {
             match fs::rename(aside, place) {
                 Ok(()) => return Ok(()),
-                // In a read-only directory, existing files can be written although none can be renamed.
+                // In a read-only directory, existing files can be written although none can be
+                // renamed.
                 Err(_) if fs::symlink_metadata(place).is_ok() => _ = fs::remove_file(&backup),
                 Err(error) => return Err(open(error)),
             }
@@ -169,8 +172,8 @@ impl Journal {
         }
     }
 
-    /// Reads the list in the working directory of a crashed run, and follows it. On success the working directory can be
-    /// deleted.
+    /// Reads the list in the working directory of a crashed run, and follows it. On success the
+    /// working directory can be deleted.
     pub(super) fn recover(stage: &Path, target: &Path) -> Result<(), String> {
         if let Some(journal) = Journal::read(stage, target, BACKWARD)? {
             journal.take_back();
@@ -227,8 +230,8 @@ fn keep_aside(place: &Path, backup: &Path) -> bool {
     fs::symlink_metadata(backup).is_ok() || fs::hard_link(place, backup).is_ok() || fs::rename(place, backup).is_ok()
 }
 
-/// Whether our new file can replace the old one: it has the same owner, and the old one has no hard links except our
-/// backup.
+/// Whether our new file can replace the old one: it has the same owner, and the old one has no hard
+/// links except our backup.
 #[cfg(unix)]
 fn is_like(old: &Metadata, aside: &Path, backup: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -1,8 +1,8 @@
 //! Writes output files.
 //!
-//! Everything is written to a working directory first and moved into place when complete, so that a full disk, a bad
-//! path or an interrupt leaves the old files. If the program is killed in the middle, the next run that writes to the
-//! directory finishes or undoes the moves ([`journal`]).
+//! Everything is written to a working directory first and moved into place when complete, so that a
+//! full disk, a bad path or an interrupt leaves the old files. If the program is killed in the
+//! middle, the next run that writes to the directory finishes or undoes the moves ([`journal`]).
 
 mod draft;
 mod interrupt;
@@ -44,7 +44,8 @@ fn replace(directory: &str, files: &[OutputFile], recovered: &mut Recovered) -> 
     }
     let place = protect::check(directory)?;
     let files = placed(files)?;
-    // The list contains a checksum of every file, which takes a fifth of the time of a target, so only write it if needed.
+    // The list contains a checksum of every file, which takes a fifth of the time of a target, so
+    // only write it if needed.
     let list = (place != DirectoryKind::Usual).then(|| OutputFile::new(MANIFEST, protect::manifest(&files)));
     let list = list.as_ref().map(|list| (list.path.clone(), list));
 
@@ -98,8 +99,8 @@ fn add(directory: &str, files: &[OutputFile]) -> Result<(), String> {
     moves.finish(|_| Ok(()))
 }
 
-/// Replaces the content of a source file. Unlike output, it cannot be recreated, so the new content is synced to disk
-/// before the old one is removed.
+/// Replaces the content of a source file. Unlike output, it cannot be recreated, so the new content
+/// is synced to disk before the old one is removed.
 pub fn change_source(path: &str, bytes: &[u8], recovered: &mut Recovered) -> Result<(), Failure> {
     change(path, bytes, recovered).map_err(|why| Failure::new(Id::FILE_WRITE, format!("Writing file '{path}': {why}")))
 }

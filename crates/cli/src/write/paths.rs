@@ -1,8 +1,9 @@
 //! Checks where output files may be written, by the rules of Unix and Windows.
 //!
-//! Names can come from untrusted input. On Unix only `/` is special; Windows has two separators, drives, streams and
-//! device names, and ignores trailing dots and spaces. These functions look at text only, so that both are tested
-//! everywhere; links on disk are the business of [`refuse_links`].
+//! Names can come from untrusted input. On Unix only `/` is special; Windows has two separators,
+//! drives, streams and device names, and ignores trailing dots and spaces. These functions look at
+//! text only, so that both are tested everywhere; links on disk are the business of
+//! [`refuse_links`].
 
 use std::collections::HashSet;
 use std::fs;
@@ -79,8 +80,8 @@ pub(super) fn real(target: &Path) -> PathBuf {
     fs::canonicalize(target).unwrap_or_else(|_| target.to_owned())
 }
 
-/// Refuses a path that leads out of the directory through a symbolic link. `root` is the directory without links;
-/// `known` contains directories that were already checked.
+/// Refuses a path that leads out of the directory through a symbolic link. `root` is the directory
+/// without links; `known` contains directories that were already checked.
 pub(super) fn refuse_links(root: &Path, place: &Path, known: &mut HashSet<PathBuf>) -> Result<(), String> {
     let leads_out = |to: &Path| {
         format!(

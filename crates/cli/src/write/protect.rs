@@ -1,8 +1,9 @@
 //! Directories that `--dangerous-emptied-output-directory` refuses to empty.
 //!
-//! Besides the current and the home directory: directories directly below the root, mount points, and those that contain
-//! a repository or are part of its metadata. The first two are common in containers (`/out`), so they are allowed if they
-//! contain only files of an earlier run; to know this, a list of the files ([`MANIFEST`]) is written with them.
+//! Besides the current and the home directory: directories directly below the root, mount points,
+//! and those that contain a repository or are part of its metadata. The first two are common in
+//! containers (`/out`), so they are allowed if they contain only files of an earlier run; to know
+//! this, a list of the files ([`MANIFEST`]) is written with them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -90,8 +91,8 @@ fn refuse_others(directory: &str, real: &Path, what: &str) -> Result<(), String>
     ))
 }
 
-/// Refuses to empty the current directory, the home directory and their parents (`..`), which the reference would delete
-/// without asking.
+/// Refuses to empty the current directory, the home directory and their parents (`..`), which the
+/// reference would delete without asking.
 fn refuse_vital(directory: &str, real: &Path) -> Result<(), String> {
     let here = std::env::current_dir().ok();
     let home = std::env::var_os("HOME").map(PathBuf::from);

@@ -73,7 +73,8 @@ impl Stage {
         let mut old = new.to_owned();
         if exchange(new, target).is_err() {
             old = self.path.join("old");
-            // If the program dies between the two renames, the next run finds the old directory by this.
+            // If the program dies between the two renames, the next run finds the old directory by
+            // this.
             let name = target.file_name().unwrap_or_default();
             write_file(&self.path.join(TARGET), name.as_encoded_bytes())?;
             fs::rename(target, &old).map_err(|error| failed("rename", target, &error))?;
@@ -101,7 +102,8 @@ impl Drop for Stage {
     }
 }
 
-/// Files to be moved into an existing directory. Replaced files are restored unless [`Moves::finish`] succeeds.
+/// Files to be moved into an existing directory. Replaced files are restored unless
+/// [`Moves::finish`] succeeds.
 pub(super) struct Moves {
     journal: Journal,
     is_committed: bool,
@@ -154,8 +156,8 @@ impl Moves {
 
 #[cfg(test)]
 impl Moves {
-    /// Performs this many steps and leaves everything as if the program were killed. The first step writes the list, each
-    /// other one moves a file.
+    /// Performs this many steps and leaves everything as if the program were killed. The first step
+    /// writes the list, each other one moves a file.
     pub(super) fn die_after(mut self, steps: usize) {
         let left = Cell::new(steps);
         let go_on = || match left.get() {
@@ -183,8 +185,8 @@ impl Drop for Moves {
     }
 }
 
-/// The directories that were searched for the work of crashed runs. A command searches each once: with thousands of outputs
-/// in one directory, listing it for each would take quadratic time.
+/// The directories that were searched for the work of crashed runs. A command searches each once:
+/// with thousands of outputs in one directory, listing it for each would take quadratic time.
 #[derive(Default)]
 pub struct Recovered {
     parents: HashSet<PathBuf>,
@@ -213,8 +215,8 @@ impl Recovered {
     }
 }
 
-/// Finishes or undoes the work of crashed runs, whose working directories are in `place`. Those of running programs are
-/// left alone.
+/// Finishes or undoes the work of crashed runs, whose working directories are in `place`. Those of
+/// running programs are left alone.
 fn recover(place: &Path, target: &Path) -> Result<(), String> {
     let Ok(entries) = fs::read_dir(place) else { return Ok(()) };
     for entry in entries.flatten() {

@@ -1,7 +1,7 @@
 //! Recorded behaviour of ytt v0.49: `../shared/conformance`.
 //!
-//! Scoring is that of the corpus' own runner. A success case has one level; an error case passes L1 if it fails without
-//! other output than the reference's, and L2 if the text is the same, too.
+//! Scoring is that of the corpus' own runner. A success case has one level; an error case passes L1
+//! if it fails without other output than the reference's, and L2 if the text is the same, too.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -98,7 +98,8 @@ fn score(expected: &Expected, got: &Run) -> Outcome {
     }
 }
 
-/// Standard error without allowed differences: warnings, the program's name, a counter of the reference.
+/// Standard error without allowed differences: warnings, the program's name, a counter of the
+/// reference.
 fn normalized(stderr: &str) -> String {
     static WARNING: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^[\w.\-/]+: Warning: .*\n"));
     static NAME: LazyLock<Regex> = LazyLock::new(|| regex(r"\A[\w.\-/]+: Error:"));
@@ -116,7 +117,8 @@ fn regex(pattern: &str) -> Regex {
 fn yaml_table(path: &Path) -> Vec<Case> {
     rows(path, |number, row| {
         let stdin = match row["input_b64"].as_str() {
-            // Input that is not UTF-8 cannot be passed as text here; the tests of the YAML crate read those rows.
+            // Input that is not UTF-8 cannot be passed as text here; the tests of the YAML crate
+            // read those rows.
             Some(encoded) => {
                 let bytes = base64::engine::general_purpose::STANDARD.decode(encoded).expect("the table is sound");
                 String::from_utf8(bytes).ok()?

@@ -1,6 +1,7 @@
 //! The list of cases that are known to fail: `tests/known-failures.txt`.
 //!
-//! A line is `<case> <level> <reason>`. The list may only shrink: a listed case that passes fails the run.
+//! A line is `<case> <level> <reason>`. The list may only shrink: a listed case that passes fails
+//! the run.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;

@@ -1,9 +1,10 @@
-//! Runs every case directory as one test: our own, and the recorded corpora if they are beside the repository.
+//! Runs every case directory as one test: our own, and the recorded corpora if they are beside the
+//! repository.
 //!
-//! `cargo test --test cases [NAME]` runs those whose name contains NAME. `tests/known-failures.txt` lists expected failures;
-//! a listed case that passes fails the run. `YTTERBY_BLESS=known-failures` rewrites that list, `YTTERBY_BLESS=cases` the
-//! expectations of our own cases. `YTTERBY_BIN` names another program to test, for example the
-//! reference.
+//! `cargo test --test cases [NAME]` runs those whose name contains NAME. `tests/known-failures.txt`
+//! lists expected failures; a listed case that passes fails the run. `YTTERBY_BLESS=known-failures`
+//! rewrites that list, `YTTERBY_BLESS=cases` the expectations of our own cases. `YTTERBY_BIN` names
+//! another program to test, for example the reference.
 
 mod acceptance;
 mod conformance;

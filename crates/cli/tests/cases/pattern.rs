@@ -2,8 +2,8 @@
 
 use regex::Regex;
 
-/// The same pattern for our engine: `$` without `(?m)` also matches before a final line feed, and any character can be
-/// escaped.
+/// The same pattern for our engine: `$` without `(?m)` also matches before a final line feed, and
+/// any character can be escaped.
 pub fn compile(python: &str) -> Regex {
     let is_multi_line = python.starts_with("(?m") || python.starts_with("(?sm");
     let mut pattern = String::with_capacity(python.len());

@@ -1,5 +1,5 @@
-//! Checks statements in ARCHITECTURE.md, CONTRIBUTING.md and the decisions about the repository itself: existing files,
-//! allowed dependencies between crates, the purpose of each dependency.
+//! Checks statements in ARCHITECTURE.md, CONTRIBUTING.md and the decisions about the repository
+//! itself: existing files, allowed dependencies between crates, the purpose of each dependency.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,8 +7,8 @@ use std::path::Path;
 
 use crate::links::prose;
 
-/// Checks that the files, folders and modules that a page names exist. Paths are relative to the root, or to the sources
-/// of the engine.
+/// Checks that the files, folders and modules that a page names exist. Paths are relative to the
+/// root, or to the sources of the engine.
 pub fn paths(root: &Path, file: &Path) -> Result<(), String> {
     let text = read(file);
     let engine = root.join("crates/engine/src");
@@ -22,7 +22,8 @@ pub fn paths(root: &Path, file: &Path) -> Result<(), String> {
     done(problems)
 }
 
-/// Checks the tables of ARCHITECTURE.md: the crates with their dependencies, and the modules of the engine.
+/// Checks the tables of ARCHITECTURE.md: the crates with their dependencies, and the modules of the
+/// engine.
 pub fn architecture(root: &Path) -> Result<(), String> {
     let text = read(&root.join("ARCHITECTURE.md"));
     let mut problems = String::new();
@@ -94,7 +95,8 @@ fn dependencies_of(manifest: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether a span is the path of a file or folder of ours, not a pattern, another project's file or a URL.
+/// Whether a span is the path of a file or folder of ours, not a pattern, another project's file or
+/// a URL.
 fn names_path(span: &str) -> bool {
     let is_path = span.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
     let begins = ["crates/", "docs/", "tests/", "fuzz/", ".ci/"].iter().any(|folder| span.starts_with(folder));

@@ -1,8 +1,9 @@
-//! Checks that the manual is complete: annotations and their arguments, functions, rules, formats, error ids, lints, keys
-//! of the project file, environment variables, pages.
+//! Checks that the manual is complete: annotations and their arguments, functions, rules, formats,
+//! error ids, lints, keys of the project file, environment variables, pages.
 //!
-//! Names come from the program's own tables. A test of the engine (`crates/engine/src/documented.rs`) checks that the tables
-//! of the reference are complete; a test of the program, that `docs/commands.md` has every flag.
+//! Names come from the program's own tables. A test of the engine
+//! (`crates/engine/src/documented.rs`) checks that the tables of the reference are complete; a test
+//! of the program, that `docs/commands.md` has every flag.
 
 use std::collections::BTreeSet;
 use std::fs;

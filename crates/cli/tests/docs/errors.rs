@@ -9,7 +9,8 @@ use ytterby_diag::Id;
 use crate::example::Directory;
 use crate::words::words;
 
-/// Ids whose examples cannot be run: they need a broken machine, a second program or a bug, or they are reserved.
+/// Ids whose examples cannot be run: they need a broken machine, a second program or a bug, or they
+/// are reserved.
 const NOT_RUN: [&str; 5] = ["file/symlink", "file/write", "internal/bug", "kubernetes/limit", "limit/cancelled"];
 
 /// One section of the page.
@@ -29,7 +30,8 @@ pub fn sections(root: &Path) -> Vec<Section> {
     page.split("\n## ").skip(1).map(section).collect()
 }
 
-/// Checks that there is a section for each id in the order of the table, and that the program prints this page.
+/// Checks that there is a section for each id in the order of the table, and that the program
+/// prints this page.
 pub fn complete(root: &Path) -> Result<(), String> {
     let told: Vec<String> = sections(root).into_iter().map(|section| section.id).collect();
     let known: Vec<String> = Id::all().iter().map(|id| id.name().to_owned()).collect();

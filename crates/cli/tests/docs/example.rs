@@ -34,7 +34,8 @@ pub fn run(root: &Path, name: &str, page: &Page<'_>) -> Result<Outcome, String> 
 
 /// A directory for running examples, deleted afterwards.
 pub struct Directory {
-    /// The working directory: the directory itself, or the copy of the example that the page belongs to.
+    /// The working directory: the directory itself, or the copy of the example that the page
+    /// belongs to.
     pub path: PathBuf,
     /// The directory to delete.
     root: PathBuf,
@@ -43,8 +44,8 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// A new directory for a page; with a copy of `examples/` if the page uses it, or of the example that the page is
-    /// about.
+    /// A new directory for a page; with a copy of `examples/` if the page uses it, or of the
+    /// example that the page is about.
     pub fn new(root: &Path, name: &str, uses_examples: bool) -> Directory {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -1,7 +1,8 @@
 //! Parts of pages that are generated from tables of the program.
 //!
-//! The text between `<!-- generated: NAME … -->` and `<!-- end -->` is generated here from the reference that editors show
-//! (`crates/ide/src/reference`), so that the manual, hover and completion say the same. `YTTERBY_BLESS=docs` writes it.
+//! The text between `<!-- generated: NAME … -->` and `<!-- end -->` is generated here from the
+//! reference that editors show (`crates/ide/src/reference`), so that the manual, hover and
+//! completion say the same. `YTTERBY_BLESS=docs` writes it.
 
 use std::fmt::Write;
 use std::fs;

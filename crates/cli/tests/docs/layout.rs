@@ -1,4 +1,5 @@
-//! Only `diag::render` lays out messages: no other crate contains parts of a layout, and none parses a message.
+//! Only `diag::render` lays out messages: no other crate contains parts of a layout, and none
+//! parses a message.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +31,8 @@ const READING_BACK: [&str; 7] = [
     ".to_string().contains(\"did you mean",
 ];
 
-/// Finds such parts in the sources of all crates except `diag`. Tests, comments and generated pages may contain them.
+/// Finds such parts in the sources of all crates except `diag`. Tests, comments and generated pages
+/// may contain them.
 pub fn check(root: &Path) -> Result<(), String> {
     let mut problems = String::new();
     for entry in fs::read_dir(root.join("crates")).expect("the repository can be read").filter_map(Result::ok) {

@@ -60,7 +60,8 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// The anchors of headings: lower case, blanks as hyphens, without other punctuation, duplicates numbered.
+/// The anchors of headings: lower case, blanks as hyphens, without other punctuation, duplicates
+/// numbered.
 fn anchors(text: &str) -> HashSet<String> {
     let mut anchors = HashSet::new();
     for (_, line) in prose(text).filter(|(_, line)| line.starts_with('#')) {

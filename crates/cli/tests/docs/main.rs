@@ -1,8 +1,9 @@
-//! Checks the documentation: runs the examples of README.md, `docs/` and `examples/`, checks the manifests of `examples/`,
-//! follows the links of every page, and checks what pages for contributors say about the repository.
+//! Checks the documentation: runs the examples of README.md, `docs/` and `examples/`, checks the
+//! manifests of `examples/`, follows the links of every page, and checks what pages for
+//! contributors say about the repository.
 //!
-//! CONTRIBUTING.md describes how to write examples. `cargo test --test docs [NAME]` runs the pages whose name contains NAME;
-//! `YTTERBY_BLESS=docs` writes the outputs of commands into the pages.
+//! CONTRIBUTING.md describes how to write examples. `cargo test --test docs [NAME]` runs the pages
+//! whose name contains NAME; `YTTERBY_BLESS=docs` writes the outputs of commands into the pages.
 
 mod claims;
 mod complete;

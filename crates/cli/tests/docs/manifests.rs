@@ -1,4 +1,5 @@
-//! Every folder of `examples/` renders manifests that Kubernetes accepts, has a page, and is on the list.
+//! Every folder of `examples/` renders manifests that Kubernetes accepts, has a page, and is on the
+//! list.
 
 use std::fs;
 use std::path::Path;
@@ -37,7 +38,8 @@ pub fn check(root: &Path, example: &str) -> Result<(), String> {
     }
     directory.succeed(&[["build"].as_slice(), &STRICT].concat())?;
     directory.succeed(&[["test"].as_slice(), &STRICT].concat())?;
-    // The currencies of the shop are required; its schema declares this by a default that violates a rule.
+    // The currencies of the shop are required; its schema declares this by a default that violates
+    // a rule.
     let denied: &[&str] = if example == "shop" { &[] } else { &["--deny", "warnings"] };
     directory.succeed(&[["check"].as_slice(), denied].concat())
 }

@@ -44,8 +44,8 @@ pub struct Command<'a> {
 /// Marks a page whose sections share one directory.
 const CONTINUOUS: &str = "<!-- examples: each section goes on where the last one ended -->";
 
-/// Blocks that are not run: messages and layouts, code that `cargo test --doc` runs, code for other programs, and examples
-/// of the reference, which the tests of `ytterby-ide` run.
+/// Blocks that are not run: messages and layouts, code that `cargo test --doc` runs, code for other
+/// programs, and examples of the reference, which the tests of `ytterby-ide` run.
 const NOT_RUN: [&str; 6] = ["text", "rust", "sh", "toml", "yaml title=workflow", "yaml title=example"];
 
 impl<'a> Page<'a> {

@@ -1,7 +1,8 @@
 //! Pictures of terminals: runs the command above an image of a page, and draws its output as SVG.
 //!
-//! `<!-- $ ytterby … -->` and, on the next line, `![…](path.svg)` is such a picture. `YTTERBY_BLESS=docs` draws it again;
-//! otherwise the test fails if the file differs from the current output.
+//! `<!-- $ ytterby … -->` and, on the next line, `![…](path.svg)` is such a picture.
+//! `YTTERBY_BLESS=docs` draws it again; otherwise the test fails if the file differs from the
+//! current output.
 
 use std::fmt::Write;
 use std::fs;

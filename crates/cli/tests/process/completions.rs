@@ -1,5 +1,5 @@
-//! Tests of the completion scripts in the installed shells. Unit tests check the candidates; these check that shells show
-//! them.
+//! Tests of the completion scripts in the installed shells. Unit tests check the candidates; these
+//! check that shells show them.
 
 use std::process::{Command, Stdio};
 

@@ -98,8 +98,8 @@ fn a_closed_pipe_ends_the_program_quietly() {
     assert_eq!((exit, stdout.as_str(), stderr.as_str()), (0, "- some text\n", ""));
 }
 
-/// Files that others write and directories that they replace while the program reads them: an error or a result, never a
-/// crash or an endless run.
+/// Files that others write and directories that they replace while the program reads them: an error
+/// or a result, never a crash or an endless run.
 #[test]
 fn inputs_that_change_meanwhile_are_read_or_refused() {
     let scratch = Scratch::with(&[("in/a.yml", "a: 1\n")]);

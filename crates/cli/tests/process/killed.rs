@@ -57,11 +57,13 @@ fn added_files_are_complete_after_the_next_run() {
         assert_eq!((exit, stderr.as_str()), (0, ""));
         let after = contents(&scratch);
         assert!(after == (COUNT, 0, 0) || after == (0, COUNT, 0), "{old} old, {new} new, then {after:?}");
-        // A run that was killed before it had locked its working directory may leave that, but empty.
+        // A run that was killed before it had locked its working directory may leave that, but
+        // empty.
         assert!(!scratch.list("out").iter().any(|path| path.starts_with(".ytterby-") && !path.ends_with('/')));
         assert!(scratch.0.join("out/z.yml").exists());
     }
-    // How often it was hit in the middle depends on the machine; the unit tests of `write` stop at every step.
+    // How often it was hit in the middle depends on the machine; the unit tests of `write` stop at
+    // every step.
     println!("{mixed} of 40 were hit in the middle");
 }
 

@@ -53,7 +53,8 @@ fn memory_is_limited() {
     check(text, &["--limit-memory", "100MiB"], "limit/memory", None);
 }
 
-/// ytt's text form names the place, too, even if the code that reached the limit has no stack of calls.
+/// ytt's text form names the place, too, even if the code that reached the limit has no stack of
+/// calls.
 #[test]
 fn the_text_form_names_a_place() {
     let template = "#@ load(\"@ytt:json\", \"json\")\n#@ a = {\"k\": 0}\n#@ for i in range(60):\n\
@@ -123,7 +124,8 @@ fn single_calls_are_interrupted() {
     }
 }
 
-/// Overlays that double an array: each copy is charged before it is made, and the report names an overlay.
+/// Overlays that double an array: each copy is charged before it is made, and the report names an
+/// overlay.
 #[test]
 fn overlays_that_double_an_array() {
     let header = "#@ load(\"@ytt:overlay\", \"overlay\")\n";
@@ -168,7 +170,8 @@ fn wrong_limits_are_errors() {
     }
 }
 
-/// A line of code can violate a rule a million times: the first thousand are reported, the others counted.
+/// A line of code can violate a rule a million times: the first thousand are reported, the others
+/// counted.
 #[test]
 fn reports_are_bounded() {
     let schema = "#@data/values-schema\n---\n#@schema/default [1] * 20000\na:\n#@schema/validation min=2\n- 1\n";
@@ -361,7 +364,8 @@ fn pods_with_many_volumes_are_checked() {
     assert!(exit == 1 && !stderr.contains("limit exceeded"), "{}", &stderr[..stderr.len().min(1000)]);
 }
 
-/// Texts that have no line in common are replaced as a whole, and failed tests show the beginning of long values.
+/// Texts that have no line in common are replaced as a whole, and failed tests show the beginning
+/// of long values.
 #[test]
 fn differences_are_bounded() {
     let text: String = (0..12_000).map(|number| format!("k{number}:   1\n")).collect();
@@ -400,7 +404,8 @@ fn many_expectations_of_many_documents() {
     assert!(exit == 1 && stdout.contains("found 0"), "{}", &stdout[..stdout.len().min(1000)]);
 }
 
-/// Whatever reaches a limit, the report names the limit, the flag and a place in a file, and nothing is written.
+/// Whatever reaches a limit, the report names the limit, the flag and a place in a file, and
+/// nothing is written.
 #[test]
 fn every_command_names_the_place() {
     let keys = |from: usize, to: usize, value: &str| -> String {

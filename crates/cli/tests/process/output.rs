@@ -118,8 +118,8 @@ fn unprivileged(scratch: &Scratch, args: &[&str]) -> Command {
     if is_root {
         let program = scratch.0.join("ytterby");
         if !program.exists() {
-            // Not by ourselves: a program cannot be executed while a file is open for writing, and other tests start processes
-            // meanwhile, which inherit our open files.
+            // Not by ourselves: a program cannot be executed while a file is open for writing, and
+            // other tests start processes meanwhile, which inherit our open files.
             assert!(Command::new("cp").arg(BIN).arg(&program).status().unwrap().success());
         }
         command = Command::new("setpriv");

@@ -12,7 +12,8 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 pub trait Stream: Read + Write {}
 impl<S: Read + Write> Stream for S {}
 
-/// Answers every connection by a handler and records the heads of all requests. Ends with the test's process.
+/// Answers every connection by a handler and records the heads of all requests. Ends with the
+/// test's process.
 pub struct Server {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,

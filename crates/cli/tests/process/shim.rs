@@ -1,15 +1,16 @@
 //! Faults below the C library: devices that fail in the middle, and clocks that jump.
 //!
-//! A small library, compiled here, replaces some functions of the C library for one run (`LD_PRELOAD`). It counts the calls
-//! for files in the scratch directory and lets one of them fail. The tests are skipped with a message if there is no C
-//! compiler, or if the program is linked statically.
+//! A small library, compiled here, replaces some functions of the C library for one run
+//! (`LD_PRELOAD`). It counts the calls for files in the scratch directory and lets one of them
+//! fail. The tests are skipped with a message if there is no C compiler, or if the program is
+//! linked statically.
 
 use std::process::{Command, Stdio};
 
 use super::{BIN, Scratch, finish};
 
-/// `FAULT_CALL` is the function, `FAULT_NUMBER` the number of the call that fails with EIO. `FAULT_CLOCK` lets all clocks
-/// except those of processor time jump by an hour to and fro.
+/// `FAULT_CALL` is the function, `FAULT_NUMBER` the number of the call that fails with EIO.
+/// `FAULT_CLOCK` lets all clocks except those of processor time jump by an hour to and fro.
 const SHIM: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -93,8 +94,8 @@ fn shim(scratch: &Scratch) -> Option<String> {
     is_used.then_some(library)
 }
 
-/// Runs the program with each call of `function` failing in turn, until none fails any more. `look` gets the exit code and
-/// standard error.
+/// Runs the program with each call of `function` failing in turn, until none fails any more. `look`
+/// gets the exit code and standard error.
 fn each_fault(scratch: &Scratch, library: &str, function: &str, args: &[&str], mut look: impl FnMut(i32, &str)) -> u32 {
     for number in 1..500 {
         let mut command = scratch.command(args);

@@ -1,7 +1,7 @@
 //! Interrupts while output files are written.
 //!
-//! As soon as a file shows that the program is in the middle of writing, it gets a signal; then it must undo its
-//! work.
+//! As soon as a file shows that the program is in the middle of writing, it gets a signal; then it
+//! must undo its work.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Output, Stdio};
@@ -24,9 +24,10 @@ fn workspace() -> Scratch {
 
 const BEFORE: [&str; 4] = ["out/", "out/d/", "out/d/other.yml=other", "out/f0000.yml=old"];
 
-/// Makes children start with the default actions for SIGHUP and SIGINT. Under `nohup` or in the background of a script they
-/// would inherit that these are ignored; a signal with a handler gets the default action back when another program is
-/// executed. Signals that are not ignored keep their action, so that Ctrl-C still ends the tests.
+/// Makes children start with the default actions for SIGHUP and SIGINT. Under `nohup` or in the
+/// background of a script they would inherit that these are ignored; a signal with a handler gets
+/// the default action back when another program is executed. Signals that are not ignored keep
+/// their action, so that Ctrl-C still ends the tests.
 pub(super) fn reset_ignored_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -55,8 +56,8 @@ fn send(signal: Signal, child: &Child) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// Sends the signal as soon as a path (with `PID` for the process id) exists. Returns the output of the program, and the
-/// signal that ended it.
+/// Sends the signal as soon as a path (with `PID` for the process id) exists. Returns the output of
+/// the program, and the signal that ended it.
 fn interrupt(scratch: &Scratch, args: &[&str], signal: Signal, path: &str) -> (Output, Option<i32>) {
     let mut child = start(scratch, args, Stdio::null());
     let path = scratch.0.join(path.replace("PID", &child.id().to_string()));

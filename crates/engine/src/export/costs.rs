@@ -1,8 +1,8 @@
 //! Limits on the cost of CEL rules in Kubernetes: rules that cost too much become text.
 //!
-//! Kubernetes estimates the cost of each rule from the largest value that its schema allows, times how often the place can
-//! be in one object, and refuses a definition with a rule above its limit. An exported schema is walked once; the limits
-//! are those of Kubernetes 1.36.
+//! Kubernetes estimates the cost of each rule from the largest value that its schema allows, times
+//! how often the place can be in one object, and refuses a definition with a rule above its limit.
+//! An exported schema is walked once; the limits are those of Kubernetes 1.36.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,8 @@ const MAX_REQUEST: u64 = 3 << 20;
 
 const RULES: &str = "x-kubernetes-validations";
 
-/// The schema without rules that Kubernetes would find too costly; their messages are in descriptions.
+/// The schema without rules that Kubernetes would find too costly; their messages are in
+/// descriptions.
 pub(super) fn affordable(schema: &Node) -> Node {
     walk(schema, Some(1), &mut 0)
 }

@@ -1,7 +1,7 @@
 //! The documentation of a schema: one list of fields, depth first, that every format renders.
 //!
-//! Paths, titles, defaults and remarks are computed here, once, so that YAML, Markdown and HTML show
-//! the same facts. Formats decide about layout only.
+//! Paths, titles, defaults and remarks are computed here, once, so that YAML, Markdown and HTML
+//! show the same facts. Formats decide about layout only.
 
 use ytterby_text::{Str, budget};
 

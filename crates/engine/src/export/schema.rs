@@ -1,8 +1,8 @@
 //! `-o openapi-v3`, `-o json-schema`, `-o crd`: dialects of one language.
 //!
 //! One walk over the type tree writes the keywords of each slot. The dialects differ in how they
-//! express null, defaults, undeclared keys and rules; an `ExportDialect` makes these decisions. Rules
-//! themselves are in `rules`.
+//! express null, defaults, undeclared keys and rules; an `ExportDialect` makes these decisions.
+//! Rules themselves are in `rules`.
 
 use std::rc::Rc;
 
@@ -193,8 +193,8 @@ impl ExportDialect<'_> {
         let no_default = keywords
             .get("default")
             .is_some_and(|default| default.is_null() && (refuses_null || self.target == ExportTarget::Crd));
-        // Kubernetes looks at a default before it fills in those below it: where something is asked of the whole map,
-        // its default has to be whole.
+        // Kubernetes looks at a default before it fills in those below it: where something is asked
+        // of the whole map, its default has to be whole.
         let is_empty = keywords.get("default").and_then(Node::as_map).is_some_and(Map::is_empty);
         let is_judged = ["minProperties", "x-kubernetes-validations"].iter().any(|name| keywords.get(name).is_some());
         if self.target == ExportTarget::Crd && is_empty && is_judged && !slot.default.is_null() {

@@ -37,8 +37,8 @@ pub fn source_of(file: &InputFile) -> Result<Source, Failure> {
     Ok(file.source(file.content.read()?).with_readers(READERS))
 }
 
-/// Compiles files, to which marks were applied, without running them. Files of private libraries may contain any
-/// comments, because the code that evaluates a library can allow them.
+/// Compiles files, to which marks were applied, without running them. Files of private libraries
+/// may contain any comments, because the code that evaluates a library can allow them.
 pub fn compile_files(files: &[InputFile], options: &Options, sources: &Arc<Sources>) -> CompileResults {
     crate::on_large_stack(|| {
         let _budget = limits::begin(options);

@@ -1,7 +1,8 @@
 //! Finds rules that are true, or false, for every value.
 //!
-//! Only the rules themselves are analysed: their limits, their lists, the type of the value. A function is only analysed if
-//! it is a lambda that returns a constant. Anything uncertain is ignored.
+//! Only the rules themselves are analysed: their limits, their lists, the type of the value. A
+//! function is only analysed if it is a lambda that returns a constant. Anything uncertain is
+//! ignored.
 
 use std::rc::Rc;
 

@@ -101,8 +101,8 @@ pub struct RuleFact {
     pub verdict: StaticVerdict,
 }
 
-/// The schema of a library; `library` is its name, outermost first, and empty for the root. `None` if there is no
-/// schema.
+/// The schema of a library; `library` is its name, outermost first, and empty for the root. `None`
+/// if there is no schema.
 ///
 /// # Errors
 /// If the schema is wrong.

@@ -1,7 +1,8 @@
-//! Values worth trying for one slot: bounds and just inside them, members of enums and unions, empty and long.
+//! Values worth trying for one slot: bounds and just inside them, members of enums and unions,
+//! empty and long.
 //!
-//! Candidates come from the type and the rules; those that a rule rejects are dropped. Rules about several values together
-//! are unknown here: the caller validates each document as a whole.
+//! Candidates come from the type and the rules; those that a rule rejects are dropped. Rules about
+//! several values together are unknown here: the caller validates each document as a whole.
 
 use ytterby_diag::{Diagnostic, Id, Part, Path, Pos};
 use ytterby_starlark::Eval;
@@ -23,7 +24,8 @@ const DRAWS: usize = 2_000;
 const MORE_DRAWS: usize = 200;
 const FEW: usize = 5;
 
-/// A "large" number without bounds. Templates may loop up to data values, so it must not be too large.
+/// A "large" number without bounds. Templates may loop up to data values, so it must not be too
+/// large.
 const LARGE: i64 = 1_000;
 
 /// Items of a long list, and bytes of a long text, without bounds.
@@ -77,7 +79,8 @@ impl NumberBounds {
 }
 
 impl Maker<'_> {
-    /// Values for a slot, at most `most`, most interesting first. If there are none, adds a warning.
+    /// Values for a slot, at most `most`, most interesting first. If there are none, adds a
+    /// warning.
     pub fn values(&mut self, slot: &Slot, path: &Path, most: usize) -> Vec<Node> {
         let mut found = Vec::new();
         let candidates = self.candidates(&slot.ty, slot, path, most);

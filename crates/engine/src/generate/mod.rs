@@ -1,8 +1,9 @@
 //! Generates valid data values from a schema and its rules.
 //!
-//! [`Space`](space::Space) lists the choices in a schema, [`interesting`] the values worth trying for each. Documents are
-//! assembled from them and then merged and validated like a values file: only accepted ones are returned, so that rules
-//! about several values, including code, are respected. Documents depend only on schema, rules and seed.
+//! [`Space`](space::Space) lists the choices in a schema, [`interesting`] the values worth trying
+//! for each. Documents are assembled from them and then merged and validated like a values file:
+//! only accepted ones are returned, so that rules about several values, including code, are
+//! respected. Documents depend only on schema, rules and seed.
 
 mod interesting;
 mod pattern;
@@ -56,14 +57,16 @@ impl GenerateOptions {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Generated {
-    /// In order of generation: the defaults first, then alternating between one choice and many at once.
+    /// In order of generation: the defaults first, then alternating between one choice and many at
+    /// once.
     pub documents: Vec<ValuesDocument>,
     /// The number of values and documents that a rule rejected.
     pub rejected: usize,
     /// Rules for which no value was found.
     pub warnings: Vec<Diagnostic>,
-    /// Shapes (`@schema/one-of`) that no document has, because none with them was accepted: a values file is merged with
-    /// the default, which may have another shape. The path, and the smallest document that was tried.
+    /// Shapes (`@schema/one-of`) that no document has, because none with them was accepted: a
+    /// values file is merged with the default, which may have another shape. The path, and the
+    /// smallest document that was tried.
     pub unreached: Vec<(Path, ValuesDocument)>,
 }
 
@@ -106,8 +109,8 @@ impl ValuesDocument {
     }
 }
 
-/// Generates data values that the schema in `files` and its rules accept, on top of the data values in `files` and
-/// `options`.
+/// Generates data values that the schema in `files` and its rules accept, on top of the data values
+/// in `files` and `options`.
 ///
 /// # Errors
 /// If there is no schema, if it is wrong, or if no valid values were found.
@@ -132,13 +135,15 @@ pub(crate) fn example(pattern: &[u8]) -> Option<String> {
     regexp.is_match_in(&text).then_some(text)
 }
 
-/// At most `most` values to try for one place: what [`generate`] would try, and null and free keys where they are allowed.
+/// At most `most` values to try for one place: what [`generate`] would try, and null and free keys
+/// where they are allowed.
 pub(crate) fn variations(eval: &mut Eval, run: &Run, slot: &Slot, path: &Path, most: usize) -> Vec<Node> {
     let mut maker = Maker { eval, run, random: Random::new(0), rejected: 0, warnings: Vec::new() };
     maker.values(slot, path, most)
 }
 
-/// The reason that there are no documents: slots without a value, otherwise the problem of the first document.
+/// The reason that there are no documents: slots without a value, otherwise the problem of the
+/// first document.
 fn unsatisfied(maker: &Maker<'_>, why: &Failure) -> Failure {
     let reasons = if maker.warnings.is_empty() { why.diagnostics() } else { maker.warnings.clone() };
     let told = |reason: &Diagnostic| match (&reason.path, reason.id == Id::GEN_UNSATISFIED) {

@@ -1,7 +1,8 @@
 //! Generates texts that a regular expression matches.
 //!
-//! The syntax tree is walked once per text; the number of unbounded repetitions determines its length. Assertions (`^`,
-//! `\b`) are assumed to hold, so the caller must check the text against the expression.
+//! The syntax tree is walked once per text; the number of unbounded repetitions determines its
+//! length. Assertions (`^`, `\b`) are assumed to hold, so the caller must check the text against
+//! the expression.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};

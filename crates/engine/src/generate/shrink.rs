@@ -1,8 +1,8 @@
 //! Shrinks values that show a problem, as long as they still show it.
 //!
-//! Greedy, from large steps to small ones: first removes keys and items, then simplifies the rest. Each step tests whether
-//! the problem is still there; the number of tests is limited, so the result is small but not necessarily
-//! minimal.
+//! Greedy, from large steps to small ones: first removes keys and items, then simplifies the rest.
+//! Each step tests whether the problem is still there; the number of tests is limited, so the
+//! result is small but not necessarily minimal.
 
 use std::rc::Rc;
 

@@ -1,8 +1,8 @@
 //! The choices in a schema: which keys are given, and their values.
 //!
-//! A map becomes a list of [`Param`]s, one for each slot below it that is not inside an array. A document is an
-//! [`Assignment`] of an option to each. Choices inside something optional depend on it ([`Param::parent`]): they only count
-//! if it exists.
+//! A map becomes a list of [`Param`]s, one for each slot below it that is not inside an array. A
+//! document is an [`Assignment`] of an option to each. Choices inside something optional depend on
+//! it ([`Param::parent`]): they only count if it exists.
 
 use std::collections::{HashMap, HashSet};
 
@@ -263,7 +263,8 @@ impl<'s> Space<'s> {
         self.params.iter().map(pick).collect()
     }
 
-    /// The next document to try: first the smallest and the fullest, then alternating between one choice and all at once.
+    /// The next document to try: first the smallest and the fullest, then alternating between one
+    /// choice and all at once.
     pub fn propose(&mut self, maker: &mut Maker<'_>, number: usize) -> Proposal {
         match number {
             0 => Proposal { picks: self.smallest(), about: None },

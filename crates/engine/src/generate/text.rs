@@ -67,7 +67,8 @@ pub(super) fn draw(wants: &[Want<'_>], length: usize, random: &mut Random) -> St
     composed(wants, 0, &letters)
 }
 
-/// The prefix, the parts and the suffix that rules require, with a text in between, padded to a length.
+/// The prefix, the parts and the suffix that rules require, with a text in between, padded to a
+/// length.
 fn composed(wants: &[Want<'_>], length: usize, middle: &str) -> String {
     let (mut prefix, mut parts, mut suffix) = (String::new(), String::new(), String::new());
     for want in wants {
@@ -108,8 +109,8 @@ fn closest(pattern: &ParsedPattern, length: usize, random: &mut Random) -> Vec<S
     texts
 }
 
-/// Texts of a format besides its examples: bounds, and forms that are easily forgotten. Those that the format rejects are
-/// harmless.
+/// Texts of a format besides its examples: bounds, and forms that are easily forgotten. Those that
+/// the format rejects are harmless.
 fn more_of(format: &str) -> &'static [&'static str] {
     match format {
         "date-time" => &["0001-01-01T00:00:00Z", "2024-02-29T23:59:59.999Z", "9999-12-31T23:59:59-12:00"],

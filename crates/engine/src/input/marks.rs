@@ -1,7 +1,8 @@
 //! `--file-mark path:key=value`: changes the kind, the path or the role of input files.
 //!
-//! Marks apply in the order of the flags. A path can contain the wildcards `*` and `**/*`: such a mark looks at all files. Other
-//! marks find theirs in an index, since there can be as many of them as files.
+//! Marks apply in the order of the flags. A path can contain the wildcards `*` and `**/*`: such a
+//! mark looks at all files. Other marks find theirs in an index, since there can be as many of them
+//! as files.
 
 use std::collections::HashMap;
 
@@ -21,8 +22,9 @@ pub(crate) fn apply_marks(files: Vec<InputFile>, marks: &[String]) -> Result<Vec
     Ok(marked.finish())
 }
 
-/// Applies marks to a file that was added to others: like [`apply_marks`] with only this file, but a mark need not match.
-/// `None` if a mark excludes it. With marks that were applied before, this does not fail.
+/// Applies marks to a file that was added to others: like [`apply_marks`] with only this file, but
+/// a mark need not match. `None` if a mark excludes it. With marks that were applied before, this
+/// does not fail.
 pub(crate) fn apply_marks_to_one(file: InputFile, marks: &[String]) -> Option<InputFile> {
     let mut marked = Marked::new(vec![file]);
     for mark in marks {

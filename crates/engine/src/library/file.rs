@@ -273,7 +273,8 @@ impl File {
         }
     }
 
-    /// Whether its documents carry one of these annotations, as `look` finds; runs that use the same files share the answer.
+    /// Whether its documents carry one of these annotations, as `look` finds; runs that use the
+    /// same files share the answer.
     pub fn annotated(
         &self,
         run: &Run,

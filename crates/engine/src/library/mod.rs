@@ -48,7 +48,8 @@ pub(crate) struct LibraryRun {
 pub(crate) struct Evaluated {
     /// Documents by file, in the order in which the files were given.
     pub documents: Vec<(FileInLibrary, FileDocuments)>,
-    /// The same as text, if this run writes documents early ([`crate::early`]): there are no `documents` then.
+    /// The same as text, if this run writes documents early ([`crate::early`]): there are no
+    /// `documents` then.
     pub written: Vec<(FileInLibrary, WrittenDocuments)>,
     /// Texts by path.
     pub texts: Vec<(String, Str)>,

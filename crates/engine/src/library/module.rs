@@ -20,7 +20,8 @@ use crate::stdlib::{self, Module};
 use crate::template::{KeyOverrides, UnknownComments};
 use crate::values::{Envelope, Input, LibraryRef};
 
-/// The module for a file of `parent` with the directories `base`; `waiting` contains the inputs for libraries below.
+/// The module for a file of `parent` with the directories `base`; `waiting` contains the inputs for
+/// libraries below.
 pub(crate) fn module(parent: &LibraryRun, base: &BaseDirectories, waiting: &Rc<Waiting>) -> Module {
     let (parent, base, waiting) = (parent.clone(), base.clone(), waiting.clone());
     let get = move |_: &mut Eval, args: Args<'_>| get(&parent, &base, &waiting, args);
@@ -268,7 +269,8 @@ impl Instance {
         delivered.partition(Envelope::is_for_child)
     }
 
-    /// The data values given for libraries below this one, and for itself, in the order in which they count.
+    /// The data values given for libraries below this one, and for itself, in the order in which
+    /// they count.
     fn given(&self) -> (Vec<Envelope>, Vec<Envelope>) {
         let (below, values) = self.deliver(&self.values);
         let (late, early): (Vec<Envelope>, Vec<Envelope>) =

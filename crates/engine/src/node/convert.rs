@@ -339,7 +339,8 @@ fn put_all(map: &mut Map, items: Vec<MapItem>, twice: Twice) {
     }
 }
 
-/// What a map or an array as a key comes from; a part of messages, since the plain text of errors has no advice.
+/// What a map or an array as a key comes from; a part of messages, since the plain text of errors
+/// has no advice.
 pub(crate) const COMPLEX_KEY_CAUSE: &str = "this looks like a Helm or Jinja template";
 
 /// Advice about a map or an array that is a key.

@@ -1,4 +1,5 @@
-//! Writes nodes to a [`Sink`], up to a number of nodes: values that code shares can be far larger than their memory.
+//! Writes nodes to a [`Sink`], up to a number of nodes: values that code shares can be far larger
+//! than their memory.
 
 use ytterby_text::budget;
 use ytterby_yaml::{Scalar, Sink};

@@ -183,7 +183,8 @@ fn candidates<L: Left>(left: &L, found: &MatchingSlots, key: Option<&str>, wante
     (text, labels)
 }
 
-/// Where a search without similar items began: in a long manifest, the path alone does not show which document it was.
+/// Where a search without similar items began: in a long manifest, the path alone does not show
+/// which document it was.
 fn searched<L: Left>(left: &L, first: usize) -> Option<Label> {
     let text = match L::KIND {
         ItemKind::Document => return None,

@@ -277,8 +277,8 @@ pub(super) fn test(
     }
 }
 
-/// Whether a node has everything that a value asks for, where that is dicts and scalars: they need not become nodes, which
-/// takes longer than to compare them. None for other values.
+/// Whether a node has everything that a value asks for, where that is dicts and scalars: they need
+/// not become nodes, which takes longer than to compare them. None for other values.
 fn contains_dict(left: &Node, expected: &Value, depth: usize) -> Option<bool> {
     const DEEPEST: usize = 50;
     if depth > DEEPEST {

@@ -230,7 +230,8 @@ fn by_matcher<L: Left>(
     Ok(found)
 }
 
-/// Adds the slots with the leaf that the fewest items have. Says whether there is a table for one of the leaves.
+/// Adds the slots with the leaf that the fewest items have. Says whether there is a table for one
+/// of the leaves.
 fn rarest<L: Left>(index: &mut Index, left: &L, leaves: &[Leaf], slots: &mut Vec<u32>) -> bool {
     let count = |index: &mut Index, leaf| index.candidates(leaf, left.values()).map(|(slots, _)| slots.len());
     let counts = leaves.iter().filter_map(|leaf| Some((count(index, leaf)?, leaf)));

@@ -34,9 +34,9 @@ pub use values::Values;
 
 /// Files that belong together: templates, schemas, overlays, data values.
 ///
-/// Each file is parsed and compiled once, when a render first needs it; [`Project::with_file`] changes one file and reuses
-/// the others. A project can be shared between threads, and cloning it is
-/// cheap.
+/// Each file is parsed and compiled once, when a render first needs it; [`Project::with_file`]
+/// changes one file and reuses the others. A project can be shared between threads, and cloning it
+/// is cheap.
 ///
 /// ```
 /// use ytterby::{Project, Values};
@@ -89,8 +89,9 @@ impl Project {
         self.inner.files.iter().map(|file| &*file.input().path)
     }
 
-    /// Adds a file, or replaces the one with this path. The other files are not compiled again. The file marks of the
-    /// project apply to the new file, too, and a file that a mark renamed is known by both of its paths.
+    /// Adds a file, or replaces the one with this path. The other files are not compiled again. The
+    /// file marks of the project apply to the new file, too, and a file that a mark renamed is
+    /// known by both of its paths.
     #[must_use]
     pub fn with_file(&self, mut file: InputFile) -> Project {
         let mut files = self.inner.files.clone();
@@ -154,7 +155,8 @@ impl Project {
     }
 
     fn with_files_and_options(&self, files: Vec<Arc<SharedFile>>, options: Arc<Options>) -> Project {
-        // Sources of removed files stay in memory while in use, so now and then it is better to start again.
+        // Sources of removed files stay in memory while in use, so now and then it is better to
+        // start again.
         if self.inner.sources.len() > 1000 + 8 * files.len() {
             let files = files.iter().map(|file| Arc::new(SharedFile::new(file.input().clone()))).collect();
             return Project { inner: Arc::new(ProjectData { files, sources: Arc::new(Sources::new()), options }) };
@@ -185,8 +187,8 @@ impl Project {
         self.renderer().schema()
     }
 
-    /// Compiles all files, even those that no render needs. Renders compile on demand; this reports the problems of all
-    /// files at once, and makes the first render faster.
+    /// Compiles all files, even those that no render needs. Renders compile on demand; this reports
+    /// the problems of all files at once, and makes the first render faster.
     ///
     /// # Errors
     /// If files cannot be parsed or compiled.
@@ -220,8 +222,8 @@ impl Project {
         Ok(output::text_of(exported.documents))
     }
 
-    /// The changes of the schema since another version of the project, and what kind of release they require. The settings
-    /// are those of this project.
+    /// The changes of the schema since another version of the project, and what kind of release
+    /// they require. The settings are those of this project.
     ///
     /// # Errors
     /// If the files of one version are wrong or declare no schema.
@@ -290,7 +292,8 @@ pub struct ProjectBuilder {
 }
 
 impl ProjectBuilder {
-    /// Adds a file: its path determines its type, and the order of files is that of overlays and output.
+    /// Adds a file: its path determines its type, and the order of files is that of overlays and
+    /// output.
     #[must_use]
     pub fn file(self, path: impl Into<String>, text: impl AsRef<[u8]>) -> ProjectBuilder {
         let content = Content::new(text.as_ref());
@@ -339,7 +342,8 @@ impl ProjectBuilder {
         self
     }
 
-    /// Sets the limits of each render. A time limit requires a [`Meter`]; without one, only steps limit the time.
+    /// Sets the limits of each render. A time limit requires a [`Meter`]; without one, only steps
+    /// limit the time.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> ProjectBuilder {
         self.options.limits = limits;
@@ -368,7 +372,8 @@ impl ProjectBuilder {
     }
 
     /// Adds the project's sources to existing ones, for hosts whose data values have positions
-    /// ([`PlacedValue`](crate::PlacedValue)), and for reporting problems of several projects together.
+    /// ([`PlacedValue`](crate::PlacedValue)), and for reporting problems of several projects
+    /// together.
     #[must_use]
     pub fn sources(mut self, sources: &Arc<Sources>) -> ProjectBuilder {
         self.sources = Some(sources.clone());

@@ -22,8 +22,8 @@ use crate::output_documents::{self, OutputNode};
 #[cfg(feature = "serde")]
 use crate::values::node_of;
 
-/// The result of a render: documents, text files, warnings. It stays on its thread; the results of [`Output::yaml`] and
-/// other methods can be sent anywhere.
+/// The result of a render: documents, text files, warnings. It stays on its thread; the results of
+/// [`Output::yaml`] and other methods can be sent anywhere.
 pub struct Output {
     evaluated: Evaluated,
     warnings: Vec<Diagnostic>,
@@ -110,14 +110,15 @@ impl Output {
     /// All documents as JSON, one after the other, as the command writes them.
     ///
     /// # Errors
-    /// If JSON cannot represent something (keys that are not strings, infinite numbers), or the output exceeds the limits
-    /// of the project.
+    /// If JSON cannot represent something (keys that are not strings, infinite numbers), or the
+    /// output exceeds the limits of the project.
     pub fn json(&self) -> Result<String, ProjectError> {
         let docs: Vec<_> = self.evaluated.documents.iter().map(|(_, docs)| docs.clone()).collect();
         self.text(|| output::json(&docs))
     }
 
-    /// Each output file with its content: documents by the file that they came from, and the results of text templates.
+    /// Each output file with its content: documents by the file that they came from, and the
+    /// results of text templates.
     ///
     /// # Errors
     /// If the output exceeds the limits of the project.
@@ -144,7 +145,8 @@ impl Output {
     /// Deserializes the documents.
     ///
     /// # Errors
-    /// If a document has another type, JSON cannot represent it, or the output exceeds the limits of the project.
+    /// If a document has another type, JSON cannot represent it, or the output exceeds the limits
+    /// of the project.
     #[cfg(feature = "serde")]
     pub fn deserialize<T: serde::de::DeserializeOwned>(&self) -> Result<Vec<T>, ProjectError> {
         let json = self.json()?;
@@ -189,8 +191,9 @@ impl Output {
         })
     }
 
-    /// Refuses to begin output that surely exceeds the limit: a few values that contain each other many times take no
-    /// memory until they are written, and memory is only limited where the host measures it.
+    /// Refuses to begin output that surely exceeds the limit: a few values that contain each other
+    /// many times take no memory until they are written, and memory is only limited where the host
+    /// measures it.
     fn check_size(&self) -> Result<(), Failure> {
         let limit = self.options.limits.output.unwrap_or(Limits::OUTPUT);
         let mut left = limit.saturating_add(1);

@@ -22,8 +22,8 @@ use crate::reuse::Reuse;
 use crate::run::Run;
 use crate::schema::Schema;
 
-/// Renders a [`Project`] on one thread, any number of times. It keeps thread-local data: linked programs, and the results of
-/// files that do not depend on data values.
+/// Renders a [`Project`] on one thread, any number of times. It keeps thread-local data: linked
+/// programs, and the results of files that do not depend on data values.
 pub struct Renderer {
     project: Project,
     /// All files, also those of private libraries.
@@ -57,11 +57,13 @@ impl Renderer {
         Ok(Output::new(outcome.value, outcome.warnings, outcome.sources, project_options))
     }
 
-    /// Renders like the command: `options` contains values, outputs and inspections. `print()` of code goes to the host.
+    /// Renders like the command: `options` contains values, outputs and inspections. `print()` of
+    /// code goes to the host.
     ///
-    /// Some settings come from the project instead: the level of compatibility, file marks, warnings about mistakes,
-    /// and strict annotations. Limits, meter, cancellation and output check are those of the project unless `options` has
-    /// others; strict YAML and unknown comments are as either of the two says.
+    /// Some settings come from the project instead: the level of compatibility, file marks,
+    /// warnings about mistakes, and strict annotations. Limits, meter, cancellation and output
+    /// check are those of the project unless `options` has others; strict YAML and unknown comments
+    /// are as either of the two says.
     ///
     /// # Errors
     /// If files or values are wrong.
@@ -85,10 +87,12 @@ impl Renderer {
         Ok((Rendered { warnings, ..rendered }, sources))
     }
 
-    /// Checks data values without rendering templates, and returns them completed with defaults. Secrets are not masked.
+    /// Checks data values without rendering templates, and returns them completed with defaults.
+    /// Secrets are not masked.
     ///
     /// # Errors
-    /// If the schema or a file with data values is wrong, or values do not match the schema or violate a rule.
+    /// If the schema or a file with data values is wrong, or values do not match the schema or
+    /// violate a rule.
     ///
     /// ```
     /// use ytterby::{Project, Values};
@@ -106,10 +110,12 @@ impl Renderer {
         Ok(self.with_run(options, Rc::new(Silent), final_values)?.value)
     }
 
-    /// Answers questions about where values come from and what they affect, in order; one question may have several answers.
+    /// Answers questions about where values come from and what they affect, in order; one question
+    /// may have several answers.
     ///
     /// # Errors
-    /// If the project cannot be rendered, or a path or document does not exist. Values that violate rules are explained.
+    /// If the project cannot be rendered, or a path or document does not exist. Values that violate
+    /// rules are explained.
     ///
     /// ```
     /// use ytterby::{Project, Question, Values};
@@ -134,7 +140,8 @@ impl Renderer {
         Ok(self.with_run(options, Rc::new(Silent), documents)?.value)
     }
 
-    /// Compiles all files, also those that no render needs, and reports the problems of all of them.
+    /// Compiles all files, also those that no render needs, and reports the problems of all of
+    /// them.
     pub(super) fn compile(&mut self) -> Result<(), ProjectError> {
         let options = Options::clone(self.project.options());
         let files = self.files.clone();

@@ -50,8 +50,8 @@ pub struct Field {
     pub type_name: String,
     /// Whether null is also allowed.
     pub nullable: bool,
-    /// The default; secrets are masked. `None` for maps, whose defaults are those of their items, and for required
-    /// values.
+    /// The default; secrets are masked. `None` for maps, whose defaults are those of their items,
+    /// and for required values.
     pub default: Option<OutputNode>,
     /// Whether a value is required.
     pub required: bool,
@@ -87,11 +87,13 @@ pub enum FieldType {
     String,
     /// A map; its fields follow in the list, one level deeper.
     Map,
-    /// An array; [`Field::type_name`] tells of what. If its items are maps, their fields follow in the list, below `name[]`.
+    /// An array; [`Field::type_name`] tells of what. If its items are maps, their fields follow in
+    /// the list, below `name[]`.
     Array,
     /// A value of one of these types.
     OneOf(Vec<FieldType>),
-    /// A value of one of several shapes, with their number; their fields follow in the list, below `name (1)` and so on.
+    /// A value of one of several shapes, with their number; their fields follow in the list, below
+    /// `name (1)` and so on.
     Shapes(usize),
 }
 
@@ -123,10 +125,11 @@ impl FieldType {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FieldRule {
-    /// The id of its violations, such as [`Id::RULE_MIN`]; `None` if only its text is known, as for rules about keys.
+    /// The id of its violations, such as [`Id::RULE_MIN`]; `None` if only its text is known, as for
+    /// rules about keys.
     pub id: Option<Id>,
-    /// The argument of a named rule: the number of `min=1`, the list of `one_of=["a", "b"]`. `None` for rules that are only
-    /// switched on, such as `unique=True`, and for functions.
+    /// The argument of a named rule: the number of `min=1`, the list of `one_of=["a", "b"]`. `None`
+    /// for rules that are only switched on, such as `unique=True`, and for functions.
     pub argument: Option<OutputNode>,
     /// The requirement: `a value >= 1`.
     pub text: String,

@@ -12,11 +12,11 @@ use super::ProjectError;
 use crate::api::{ValueFlags, ValuesFile};
 use crate::input::{Content, FileKind, InputFile};
 
-/// Data values for a render: whole documents, and single values by path. Later ones take precedence over earlier ones, and
-/// single values over documents and [`Values::flags`].
+/// Data values for a render: whole documents, and single values by path. Later ones take precedence
+/// over earlier ones, and single values over documents and [`Values::flags`].
 ///
-/// Rust values are converted as JSON represents them: keys become strings, and floats that are not finite become null.
-/// `Debug` shows what was set, but no values, which may be secret.
+/// Rust values are converted as JSON represents them: keys become strings, and floats that are not
+/// finite become null. `Debug` shows what was set, but no values, which may be secret.
 ///
 /// ```
 /// use ytterby::Values;
@@ -54,8 +54,8 @@ impl Values {
         Values::default()
     }
 
-    /// Adds a document of values, like `--data-values-file`: plain YAML or JSON. Messages show the name, which has no
-    /// other meaning.
+    /// Adds a document of values, like `--data-values-file`: plain YAML or JSON. Messages show the
+    /// name, which has no other meaning.
     #[must_use]
     pub fn yaml(mut self, name: impl Into<String>, text: impl AsRef<[u8]>) -> Values {
         let path = name.into();
@@ -103,7 +103,8 @@ impl Values {
         self.pair(ValueForm::Yaml, path, yaml)
     }
 
-    /// Adds values as flags of the command. The other methods that set single values take precedence over them.
+    /// Adds values as flags of the command. The other methods that set single values take
+    /// precedence over them.
     #[must_use]
     pub fn flags(mut self, flags: ValueFlags) -> Values {
         self.flags.append(flags);
@@ -135,8 +136,8 @@ impl Values {
     }
 }
 
-/// Compact JSON as YAML with the same strings: YAML 1.1 refuses some characters that JSON allows or reads them as line
-/// breaks, and an implicit key has at most 1024 bytes.
+/// Compact JSON as YAML with the same strings: YAML 1.1 refuses some characters that JSON allows or
+/// reads them as line breaks, and an implicit key has at most 1024 bytes.
 #[cfg(feature = "serde")]
 fn json_as_yaml(json: &str) -> String {
     use std::fmt::Write as _;

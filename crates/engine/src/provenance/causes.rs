@@ -1,8 +1,8 @@
 //! Finds the data values that cause a problem in the output.
 //!
-//! A rule on the output, or the check of a host, reports a node. The data values that affect it are found in the same way as
-//! by `explain`, but with a limited number of renders, depending on the size of the output, because the user did not ask
-//! for it.
+//! A rule on the output, or the check of a host, reports a node. The data values that affect it are
+//! found in the same way as by `explain`, but with a limited number of renders, depending on the
+//! size of the output, because the user did not ask for it.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -47,7 +47,8 @@ pub(super) fn place(sources: &Sources, pos: Pos) -> Option<ExplainedPlace> {
     Some(ExplainedPlace { file: crate::output_source::openable(&source), line, column })
 }
 
-/// The history of a data value: the default, and each input that sets it, a part of it, or one of its parents.
+/// The history of a data value: the default, and each input that sets it, a part of it, or one of
+/// its parents.
 pub(super) fn of_value<'s>(session: &'s Session, defaults: Option<&'s Document>, path: &Path) -> Vec<Link<'s>> {
     let mut links = Vec::new();
     if let Some(defaults) = defaults
@@ -102,8 +103,8 @@ struct Touch {
     is_above: bool,
 }
 
-/// Follows a path in an overlay. List items are matched by what they have in common with those of the path, or by index if
-/// nothing better is known.
+/// Follows a path in an overlay. List items are matched by what they have in common with those of
+/// the path, or by index if nothing better is known.
 fn touching(doc: &Document, path: &Path) -> Option<Touch> {
     let mut node = &doc.value;
     let mut touch = Touch { pos: doc.pos, action: action_of(doc), is_above: true };
@@ -254,8 +255,8 @@ pub(super) fn history_of<'h>(
     }
 }
 
-/// The path of a node in each version of its document. List items are the same if they have the same source position:
-/// overlays that remove or add others only change their indexes.
+/// The path of a node in each version of its document. List items are the same if they have the
+/// same source position: overlays that remove or add others only change their indexes.
 fn paths_in(docs: &[Option<&Document>], path: &Path) -> Vec<Path> {
     let mut paths = vec![path.clone(); docs.len()];
     for at in (1..docs.len()).rev() {
@@ -301,7 +302,8 @@ fn below<'n>(node: &'n Node, step: &Step) -> Option<&'n Node> {
     }
 }
 
-/// The result of templates for a node, before overlays, but including those of libraries and of `overlay.apply()`.
+/// The result of templates for a node, before overlays, but including those of libraries and of
+/// `overlay.apply()`.
 fn template_of<'h>(doc: &'h Document, path: &Path, turn: Occurrence, record: &Recorded<'h>, links: &mut Vec<Link<'h>>) {
     let libraries = record.libraries;
     for history in record.histories.iter().rev() {
@@ -328,7 +330,8 @@ fn add_libraries<'h>(doc: &'h Document, path: &Path, libraries: &[LibraryCall], 
     }
 }
 
-/// Whether two documents are the same: overlays copy documents that they change, but not their contents.
+/// Whether two documents are the same: overlays copy documents that they change, but not their
+/// contents.
 pub(super) fn is_same_document(one: &Document, other: &Document) -> bool {
     let is_shared = match (&one.value, &other.value) {
         (Node::Map(one), Node::Map(other)) => std::rc::Rc::ptr_eq(one, other),
@@ -338,8 +341,8 @@ pub(super) fn is_same_document(one: &Document, other: &Document) -> bool {
     is_shared || (one.pos == other.pos && one.value.same(&other.value))
 }
 
-/// The functions, calls and loops that made a node, innermost first. A node made by a function has another position than
-/// the node around it; items made by a loop share one position.
+/// The functions, calls and loops that made a node, innermost first. A node made by a function has
+/// another position than the node around it; items made by a loop share one position.
 fn frames(record: &Recorded<'_>, doc: &Document, path: &Path, turn: Occurrence) -> Vec<(Pos, String)> {
     let mut frames = Vec::new();
     let mut node = &doc.value;
@@ -377,9 +380,10 @@ fn frames(record: &Recorded<'_>, doc: &Document, path: &Path, turn: Occurrence) 
     frames
 }
 
-/// Adds the call of `template.replace()` that put an item there, and the blocks around the call. Gives the turn of the
-/// item among those of this call; `None` if there is no call. Several calls in one collection may insert items of the
-/// same place: they are told apart by the turn of the item.
+/// Adds the call of `template.replace()` that put an item there, and the blocks around the call.
+/// Gives the turn of the item among those of this call; `None` if there is no call. Several calls
+/// in one collection may insert items of the same place: they are told apart by the turn of the
+/// item.
 fn add_replaced(
     record: &Recorded<'_>,
     pos: Pos,

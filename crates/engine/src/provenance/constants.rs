@@ -1,9 +1,10 @@
 //! The constants that code compares values with: `mode == "fast"`, `count > 3`.
 //!
-//! A free string has no end of valid values, and only one of them may enter a branch. The constants of comparisons, of
-//! membership tests, of lookups in dicts and of regular expressions are worth trying. They are read off the syntax tree,
-//! so strings, comments and code over several lines cannot be mistaken for something else. A constant that is compared
-//! with the data value itself comes before others; one that turns out to be unrelated only costs a render.
+//! A free string has no end of valid values, and only one of them may enter a branch. The constants
+//! of comparisons, of membership tests, of lookups in dicts and of regular expressions are worth
+//! trying. They are read off the syntax tree, so strings, comments and code over several lines
+//! cannot be mistaken for something else. A constant that is compared with the data value itself
+//! comes before others; one that turns out to be unrelated only costs a render.
 
 use ytterby_starlark::ast::{Arg, Ast, ExprId, ExprKind};
 use ytterby_starlark::{BinaryOp, Syntax, UnaryOp};
@@ -36,7 +37,8 @@ impl Constants {
         found
     }
 
-    /// At most `most` constants that fit a data value. Constants compared with a name like its own come first.
+    /// At most `most` constants that fit a data value. Constants compared with a name like its own
+    /// come first.
     pub fn for_slot(&self, slot: &Slot, key: Option<&str>, most: usize) -> Vec<Node> {
         let has = |kind: ScalarType| match &slot.ty {
             Type::Scalar(own) => *own == kind,
@@ -83,7 +85,8 @@ impl Constants {
         }
     }
 
-    /// Adds the arguments of `text.startswith("…")` and the like, and texts that `regexp.match("…", text)` matches.
+    /// Adds the arguments of `text.startswith("…")` and the like, and texts that `regexp.match("…",
+    /// text)` matches.
     fn add_call(&mut self, ast: &Ast, callee: ExprId, args: &[Arg]) {
         const TESTS: [&str; 6] = ["startswith", "endswith", "find", "index", "count", "get"];
         let ExprKind::Dot(of, method) = &ast[ast.unparen(callee)].kind else { return };
@@ -142,7 +145,8 @@ impl Constants {
     }
 }
 
-/// The last name of each chain of attributes in an expression: `mode` of `data.values.mode`, `x` of `x`.
+/// The last name of each chain of attributes in an expression: `mode` of `data.values.mode`, `x` of
+/// `x`.
 fn names_in(ast: &Ast, id: ExprId) -> Vec<String> {
     let mut names = Vec::new();
     let mut open = vec![id];

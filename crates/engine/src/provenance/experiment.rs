@@ -1,7 +1,9 @@
-//! Finds which data values affect what: varies each within the schema, renders again, and compares the output.
+//! Finds which data values affect what: varies each within the schema, renders again, and compares
+//! the output.
 //!
-//! A data value that no code reads cannot change anything, so only those that were read are tried. The values are those of
-//! `gen`: bounds, members of enums, null; preceded by constants that code compares with.
+//! A data value that no code reads cannot change anything, so only those that were read are tried.
+//! The values are those of `gen`: bounds, members of enums, null; preceded by constants that code
+//! compares with.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -22,7 +24,8 @@ use crate::schema::{ArrayType, Presence, ScalarType, Slot, Type};
 /// Maximum variations of one data value.
 const VARIATIONS: usize = 8;
 
-/// With more data values than this, each gets fewer variations: an answer should take a second or two.
+/// With more data values than this, each gets fewer variations: an answer should take a second or
+/// two.
 const MANY: usize = 60;
 const VARIATIONS_OF_MANY: usize = 4;
 
@@ -168,8 +171,8 @@ fn collect(
     }
 }
 
-/// Varies the candidates, with at most this many renders. `until` may end the variations of a candidate
-/// early.
+/// Varies the candidates, with at most this many renders. `until` may end the variations of a
+/// candidate early.
 pub(super) fn run<'c>(
     session: &Session,
     eval: &mut Eval,

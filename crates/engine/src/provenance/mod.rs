@@ -1,8 +1,9 @@
 //! The origin of values, and their effects: `ytterby explain`.
 //!
-//! [`session`] renders a project any number of times. The history of a data value is found in the inputs ([`chain`]); that of
-//! a node of the output in the results of overlays, which a run only records on request ([`crate::record`]). The data values
-//! that affect a node are found by [`experiment`].
+//! [`session`] renders a project any number of times. The history of a data value is found in the
+//! inputs ([`chain`]); that of a node of the output in the results of overlays, which a run only
+//! records on request ([`crate::record`]). The data values that affect a node are found by
+//! [`experiment`].
 
 mod blocks;
 pub(crate) mod causes;
@@ -54,13 +55,15 @@ pub enum Question {
     Impact(String),
 }
 
-/// The explanation of one data value or one node of the output. Values are JSON; secrets are masked.
+/// The explanation of one data value or one node of the output. Values are JSON; secrets are
+/// masked.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Explanation {
     /// Example: `db.port`, or `Deployment/web:spec.replicas`.
     pub path: String,
-    /// The final value; `None` if there is none, for example below an optional key or after an overlay removed it.
+    /// The final value; `None` if there is none, for example below an optional key or after an
+    /// overlay removed it.
     pub value: Option<String>,
     /// Its type.
     pub type_name: Option<String>,
@@ -131,7 +134,8 @@ pub struct RuleVerdict {
 /// Answers questions about a project, in order; one question may have several answers.
 ///
 /// # Errors
-/// If the project cannot be rendered, or a path or document does not exist. Values that violate rules are explained.
+/// If the project cannot be rendered, or a path or document does not exist. Values that violate
+/// rules are explained.
 pub fn explain(
     files: Vec<InputFile>,
     options: &Options,

@@ -134,7 +134,8 @@ pub(super) fn shown(label: &str, path: &Path) -> String {
     if path.is_document() { label.to_owned() } else { format!("{label}:{path}") }
 }
 
-/// A node that differs between two renders: in a document of the first one, or of the second if only that has it.
+/// A node that differs between two renders: in a document of the first one, or of the second if
+/// only that has it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Changed {
     pub document: ComparedDocument,
@@ -148,7 +149,8 @@ pub(super) enum ComparedDocument {
     After(usize),
 }
 
-/// The differences between two renders. Documents are matched by name; renamed ones by their positions in templates.
+/// The differences between two renders. Documents are matched by name; renamed ones by their
+/// positions in templates.
 pub(super) fn differences(before: &[Document], after: &[Document]) -> Vec<Changed> {
     let mut partner: Vec<Option<usize>> = vec![None; before.len()];
     let mut taken = vec![false; after.len()];

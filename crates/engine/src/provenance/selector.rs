@@ -1,5 +1,5 @@
-//! Parses selectors of values: `db.port`, `@app:db.port`, `Deployment/web:spec.replicas`, `#2:spec`, `:spec`, with `*`
-//! and `**`.
+//! Parses selectors of values: `db.port`, `@app:db.port`, `Deployment/web:spec.replicas`,
+//! `#2:spec`, `:spec`, with `*` and `**`.
 
 use ytterby_diag::{Path, Step};
 
@@ -91,7 +91,8 @@ pub(super) fn value(text: &str) -> Result<(Option<String>, PathPattern), String>
     }
 }
 
-/// Splits document and path at the first colon after a slash: names such as `system:node` have colons, too.
+/// Splits document and path at the first colon after a slash: names such as `system:node` have
+/// colons, too.
 fn split(text: &str) -> Option<(&str, &str)> {
     let slash = text.find('/')?;
     let before_path = text.find(['.', '[']).unwrap_or(text.len());

@@ -1,7 +1,7 @@
 //! A project that can be rendered repeatedly with other data values.
 //!
-//! Schema and data values are computed once; parsed and compiled files are kept. Each render gets a document of final data
-//! values and returns the documents of the output before any check.
+//! Schema and data values are computed once; parsed and compiled files are kept. Each render gets a
+//! document of final data values and returns the documents of the output before any check.
 
 use std::cell::OnceCell;
 use std::rc::Rc;

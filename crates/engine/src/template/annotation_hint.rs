@@ -9,7 +9,8 @@ use ytterby_starlark::{Problem, SyntaxError};
 use crate::annotation::{Ann, Level};
 use crate::run::Run;
 
-/// Longer lines and files get no advice: they are searched again for each of up to a thousand errors.
+/// Longer lines and files get no advice: they are searched again for each of up to a thousand
+/// errors.
 const LONGEST_LINE: usize = 4 << 10;
 const LONGEST_FILE: usize = 1 << 20;
 
@@ -36,7 +37,8 @@ pub(super) fn about_annotation(run: &Run, error: &SyntaxError) -> Option<Help> {
     Some(help.fixed_by("Rewrite the annotation", vec![edit], Safety::Likely))
 }
 
-/// Advice about a name that is probably a function: one that is defined too late, or a shape that is not defined at all.
+/// Advice about a name that is probably a function: one that is defined too late, or a shape that
+/// is not defined at all.
 fn about_function(name: &str, annotation: &str, text: &[u8]) -> Option<Help> {
     let definition = format!("def {name}(");
     if text.len() <= LONGEST_FILE && text.windows(definition.len()).any(|part| part == definition.as_bytes()) {

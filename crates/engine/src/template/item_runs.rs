@@ -1,10 +1,12 @@
 //! Starts of nodes that were written before are written again as one text.
 //!
-//! Between two values that code computes, a template starts several nodes: keys with constant values, and collections
-//! down to the next computed value. In a loop, these starts have the same text each time, if they begin at an equal point
-//! of the output. It is kept when they run for the second time, with the collections that they leave open.
+//! Between two values that code computes, a template starts several nodes: keys with constant
+//! values, and collections down to the next computed value. In a loop, these starts have the same
+//! text each time, if they begin at an equal point of the output. It is kept when they run for the
+//! second time, with the collections that they leave open.
 //!
-//! A start with annotations or a computed key, and keys that may come again, are not written this way.
+//! A start with annotations or a computed key, and keys that may come again, are not written this
+//! way.
 
 use ytterby_text::budget;
 use ytterby_yaml::write::{WritePoint, WriterMark, WrittenStart};
@@ -56,7 +58,8 @@ struct KeptOpen {
 }
 
 impl ItemWriter {
-    /// Writes the nodes of `count` operations from `first` on at once. If this returns false, they must run one by one.
+    /// Writes the nodes of `count` operations from `first` on at once. If this returns false, they
+    /// must run one by one.
     #[inline]
     pub fn start_run(&mut self, table: &LinkedTable, first: u32, count: u32, paid: &OpenContexts) -> Result<bool> {
         let index = first as usize;
@@ -93,8 +96,8 @@ impl ItemWriter {
         Ok(fits)
     }
 
-    /// Closes what is open below the place of a new item. Returns whether it can start there without looking at
-    /// annotations, computed keys and earlier items.
+    /// Closes what is open below the place of a new item. Returns whether it can start there
+    /// without looking at annotations, computed keys and earlier items.
     #[inline]
     fn is_ready_for(&mut self, table: &NodeTable, tag: NodeNumber) -> bool {
         let node = table.node(tag);
@@ -184,7 +187,8 @@ impl ItemWriter {
 }
 
 impl KeptOpen {
-    /// The state of a collection after a run that began at `start` with `first_key` items; `None` for keys that may come again.
+    /// The state of a collection after a run that began at `start` with `first_key` items; `None`
+    /// for keys that may come again.
     fn new(open: &OpenText, start: usize, first_key: usize) -> Option<KeptOpen> {
         let &Keys::InOrder(first) = &open.keys else { return None };
         Some(KeptOpen {

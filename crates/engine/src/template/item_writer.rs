@@ -1,8 +1,9 @@
 //! Writes the items of a file as they begin, so that no nodes of it exist.
 //!
-//! What may follow what is the same as in a [`ResultBuilder`](super::build::ResultBuilder), but all that is kept of an
-//! item is its number. A collection is written with its first item, since an empty one has another form, and an empty
-//! document has none. An item whose value is set again goes back to where its value began.
+//! What may follow what is the same as in a [`ResultBuilder`](super::build::ResultBuilder), but all
+//! that is kept of an item is its number. A collection is written with its first item, since an
+//! empty one has another form, and an empty document has none. An item whose value is set again
+//! goes back to where its value began.
 
 use ytterby_diag::Pos;
 use ytterby_starlark::Value;
@@ -31,7 +32,8 @@ pub(super) struct ItemWriter {
     pub yaml: YamlWriter,
     /// The open collections, the documents first.
     pub open: Vec<OpenText>,
-    /// The items of the open maps from the outermost to the innermost, while their keys are surely different.
+    /// The items of the open maps from the outermost to the innermost, while their keys are surely
+    /// different.
     pub items: Vec<NodeNumber>,
     pub pending: Pending,
     pub idle: IdleOverlays,
@@ -57,8 +59,8 @@ pub(super) struct OpenText {
 
 /// The keys of an open map.
 pub(super) enum Keys {
-    /// All are different in the source, and each item came after those before it. The items are those of
-    /// [`ItemWriter::items`] from this index on.
+    /// All are different in the source, and each item came after those before it. The items are
+    /// those of [`ItemWriter::items`] from this index on.
     InOrder(usize),
     /// Each new key is looked up.
     Looked(Box<Map>),

@@ -41,8 +41,9 @@ pub(super) struct Replaced<T> {
     by: Vec<T>,
 }
 
-/// The room for the items of a collection with this many in the source. Functions and branches that are written one after
-/// the other are one collection in the source, but each call makes a few of its items only.
+/// The room for the items of a collection with this many in the source. Functions and branches that
+/// are written one after the other are one collection in the source, but each call makes a few of
+/// its items only.
 fn expected_items(in_source: u32) -> usize {
     in_source.min(16) as usize
 }

@@ -1,5 +1,5 @@
-//! What a context remembers about nodes beyond their values: annotations and keys of nodes that have not started yet,
-//! and overlay annotations that have no effect.
+//! What a context remembers about nodes beyond their values: annotations and keys of nodes that
+//! have not started yet, and overlay annotations that have no effect.
 
 use std::rc::Rc;
 
@@ -76,7 +76,8 @@ impl IdleOverlays {
         }
     }
 
-    /// An item that may be a document ends. The annotations of documents tell whether they are overlays.
+    /// An item that may be a document ends. The annotations of documents tell whether they are
+    /// overlays.
     #[inline]
     pub fn item_ends(&mut self, is_overlay: impl FnOnce() -> Option<bool>) {
         if let Some(overlay) = self.in_document
@@ -97,7 +98,8 @@ impl IdleOverlays {
     }
 }
 
-/// Whether overlay annotations may have an effect in a document with this position and these annotations.
+/// Whether overlay annotations may have an effect in a document with this position and these
+/// annotations.
 pub(super) fn may_be_overlay(pos: Pos, meta: Option<&Meta>) -> bool {
     let has = |ann| meta.is_some_and(|meta| meta.annotations.iter().any(|annotation| annotation.ann == Some(ann)));
     !pos.is_known() || [Ann::OverlayMatch, Ann::DataValues, Ann::DataValuesSchema].into_iter().any(has)

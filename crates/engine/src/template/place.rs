@@ -1,7 +1,7 @@
 //! Where a new node belongs among the open collections of a context.
 //!
-//! Starting a node closes the open ones down to the nearest common ancestor in the source. Usually that is the parent of
-//! the new one.
+//! Starting a node closes the open ones down to the nearest common ancestor in the source. Usually
+//! that is the parent of the new one.
 
 use super::table::{NodeNumber, NodeTable};
 

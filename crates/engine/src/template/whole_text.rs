@@ -10,7 +10,8 @@ const LONG: usize = 4096;
 /// The room for a text of several pieces: most texts of functions have some lines.
 const SOME_LINES: usize = 256;
 
-/// The pieces of a text so far. A long one that stays alone, like a file without code, is not copied.
+/// The pieces of a text so far. A long one that stays alone, like a file without code, is not
+/// copied.
 #[derive(Default)]
 pub(super) struct WholeText {
     alone: Str,

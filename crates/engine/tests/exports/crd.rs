@@ -1,8 +1,8 @@
 //! Exported CRDs accept the same values as our schemas.
 //!
-//! Schemas, rules and values are random. The comparison does the same as Kubernetes: a JSON Schema validator checks the
-//! keywords, the `cel` crate the rules of `x-kubernetes-validations`, each at its own place. Kubernetes does not show null
-//! fields to CEL.
+//! Schemas, rules and values are random. The comparison does the same as Kubernetes: a JSON Schema
+//! validator checks the keywords, the `cel` crate the rules of `x-kubernetes-validations`, each at
+//! its own place. Kubernetes does not show null fields to CEL.
 //!
 //! If a rule is only exported as text, the CRD may accept more values than we do, but never fewer.
 
@@ -179,7 +179,8 @@ fn named_rule(place: &Place, choices: &mut Choices<'_>) -> String {
     rule.to_owned()
 }
 
-/// Writes bodies of lambdas. Most of them make sense for the type; others must be refused or mean the same nevertheless.
+/// Writes bodies of lambdas. Most of them make sense for the type; others must be refused or mean
+/// the same nevertheless.
 struct Lambda<'c, 'b> {
     choices: &'c mut Choices<'b>,
 }
@@ -545,7 +546,8 @@ pub fn definition(schema: &Value) -> Value {
     })
 }
 
-/// The problems that an API server would report: structural rules, defaults, types and costs of CEL rules.
+/// The problems that an API server would report: structural rules, defaults, types and costs of CEL
+/// rules.
 fn refusals(definition: &Value) -> Vec<String> {
     let options = kubernetes::CheckOptions {
         version: kubernetes::Version::parse("1.36").expect("it is known"),

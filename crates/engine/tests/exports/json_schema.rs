@@ -1,7 +1,8 @@
 //! Exported JSON Schemas accept the same values as our schemas.
 //!
-//! Schemas and values are random. They are checked by a JSON Schema validator on `-o json-schema` and, after a round trip, by
-//! ourselves with the result of `schema import`. CRDs are checked in `crd`.
+//! Schemas and values are random. They are checked by a JSON Schema validator on `-o json-schema`
+//! and, after a round trip, by ourselves with the result of `schema import`. CRDs are checked in
+//! `crd`.
 
 use std::path::Path;
 
@@ -225,7 +226,8 @@ fn declared() -> BoxedStrategy<Declared> {
                         free.annotations.insert(0, pattern.to_owned());
                         items.push(free);
                     }
-                    // An optional key becomes an ordinary item when it is imported, which changes the number of items.
+                    // An optional key becomes an ordinary item when it is imported, which changes
+                    // the number of items.
                     let is_optional = |item: &Declared| item.annotations.iter().any(|text| text.contains("key"));
                     let rule = if items.iter().any(is_optional) { "" } else { rule };
                     Declared { annotations: one(rule), body: Body::Map(items), given: given.into() }
@@ -375,8 +377,8 @@ proptest! {
         prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{}\n{}\n{}\n{:?}\n{:?}", schema, imported.text, given, ours, theirs);
     }
 
-    /// A values file generated from a schema changes nothing, is not accepted as if it were filled in, and proposes valid
-    /// values.
+    /// A values file generated from a schema changes nothing, is not accepted as if it were filled
+    /// in, and proposes valid values.
     #[test]
     fn values_files_fit(root in declared()) {
         let schema = schema_text(&root);
@@ -389,7 +391,8 @@ proptest! {
             Ok(_) => prop_assert_eq!(found, unchanged, "{}\n{}", schema, text),
             Err(_) => prop_assert!(found.is_err(), "{}\n{}", schema, text),
         }
-        // A placeholder for keys of a pattern need not match it; required values are already present.
+        // A placeholder for keys of a pattern need not match it; required values are already
+        // present.
         if schema.contains("allowed=") || schema.contains("required") {
             return Ok(());
         }
@@ -398,7 +401,8 @@ proptest! {
         prop_assert!(accepted.is_ok(), "{}\n{}\n{:?}", schema, proposed, accepted);
     }
 
-    /// Nodes with several shapes. Values are checked as given: filled in, one may match other shapes, too.
+    /// Nodes with several shapes. Values are checked as given: filled in, one may match other
+    /// shapes, too.
     #[test]
     fn shapes_keep_the_verdict(shaped in shaped()) {
         let schema = shaped.schema();

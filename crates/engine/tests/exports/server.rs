@@ -1,5 +1,5 @@
-//! Sends 300 generated CRDs to a real API server, if `KUBE_APISERVER` and `ETCD` name its binaries. Needs `curl` and
-//! `openssl`.
+//! Sends 300 generated CRDs to a real API server, if `KUBE_APISERVER` and `ETCD` name its binaries.
+//! Needs `curl` and `openssl`.
 
 use std::io::Write as _;
 use std::net::SocketAddr;

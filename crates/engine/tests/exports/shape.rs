@@ -62,7 +62,8 @@ pub fn check_structural(schema: &Value, path: &str) {
     }
 }
 
-/// Schemas inside `allOf` and the like only restrict values, and only name fields that are declared outside.
+/// Schemas inside `allOf` and the like only restrict values, and only name fields that are declared
+/// outside.
 fn check_value_validation(part: &Value, around: &Value, path: &str) {
     for (name, value) in part.as_object().unwrap_or_else(|| panic!("{path}: {part}")) {
         let forbidden = ["type", "title", "description", "default", "nullable", "additionalProperties", "example"];

@@ -49,8 +49,8 @@ pub(super) fn extract(at: Cursor<'_>, selection: TextRange) -> Option<Action> {
     })
 }
 
-/// The edits that replace a value by code. Code extends to the end of its line, so a comment there moves to the line
-/// above.
+/// The edits that replace a value by code. Code extends to the end of its line, so a comment there
+/// moves to the line above.
 fn replace_value(at: Cursor<'_>, item: usize, code: &str) -> Option<Vec<TextEdit>> {
     let (model, text) = (at.model(), at.text());
     let value = model.items[item].value;

@@ -71,7 +71,8 @@ pub(super) fn give(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     ))
 }
 
-/// Closes a block at the end of its lines: before the next line with less indentation, or at the end of its document.
+/// Closes a block at the end of its lines: before the next line with less indentation, or at the
+/// end of its document.
 pub(super) fn add_end(at: Cursor<'_>, finding: &Finding) -> Option<Action> {
     let (model, text) = (at.model(), at.text());
     let open = || model.blocks.iter().filter(|block| block.end.is_none());

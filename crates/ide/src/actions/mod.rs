@@ -1,7 +1,7 @@
 //! Code actions: fixes of findings, and refactorings.
 //!
-//! Most fixes come with their findings. Those that need more than the engine knows are here: `declare` changes schemas,
-//! `extract` moves values to them, `mend` adds missing text.
+//! Most fixes come with their findings. Those that need more than the engine knows are here:
+//! `declare` changes schemas, `extract` moves values to them, `mend` adds missing text.
 
 mod declare;
 mod extract;

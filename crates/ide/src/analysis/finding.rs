@@ -22,7 +22,8 @@ pub(super) fn finding(
     let placed = diagnostic.labels.iter().find_map(|label| Some((label, place(project, variant, label, sources)?)));
     let (primary, (path, range)) = match placed {
         Some((label, place)) => (Some(label), place),
-        // Warnings about the run as a whole (no output, output that is not YAML) are for the command line.
+        // Warnings about the run as a whole (no output, output that is not YAML) are for the
+        // command line.
         None if diagnostic.severity == Severity::Warning => return None,
         None => (None, fallback(project, variant)?),
     };
@@ -108,7 +109,8 @@ pub(super) fn finding(
     Some(finding)
 }
 
-/// The innermost map around a value in a values file of the variant: the place where something is missing.
+/// The innermost map around a value in a values file of the variant: the place where something is
+/// missing.
 fn nearest_given(project: &ProjectSnapshot, variant: &Variant, steps: &[Step]) -> Option<(String, TextRange)> {
     let is_own = |(index, file): &(usize, &SnapshotFile)| match variant.loose {
         Some(loose) => *index == loose,

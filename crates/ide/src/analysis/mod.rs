@@ -28,7 +28,8 @@ use crate::values::DataValue;
 use finding::{finding, name_missing_file};
 use run::{PartialRun, settings};
 
-/// Creates the check of output for a version of Kubernetes with additional schemas. Provided by the host.
+/// Creates the check of output for a version of Kubernetes with additional schemas. Provided by the
+/// host.
 pub type KubernetesCheck = dyn Fn(&str, &[String], &Arc<Sources>) -> Option<Arc<dyn OutputCheck>> + Send + Sync;
 
 /// The host's part in runs.
@@ -76,7 +77,8 @@ struct CompiledProject {
     project: ytterby::Project,
 }
 
-/// Maximum compiled projects in the cache: targets with their own files, and versions without a broken file.
+/// Maximum compiled projects in the cache: targets with their own files, and versions without a
+/// broken file.
 const MAX_COMPILED: usize = 8;
 
 impl Engine {
@@ -167,8 +169,8 @@ struct Variant {
 /// Maximum repeated runs because of files that do not compile.
 const MAX_REPEATS: usize = 12;
 
-/// Finds the problems of a project: those that runs of its targets report, and those that its files show at once.
-/// `selected` is the target whose values are shown.
+/// Finds the problems of a project: those that runs of its targets report, and those that its files
+/// show at once. `selected` is the target whose values are shown.
 ///
 /// It runs after every keystroke; [`lint`] finds the rest later.
 pub fn analyse(project: &ProjectSnapshot, engine: &Engine, selected: Option<&str>) -> Analysis {
@@ -195,7 +197,8 @@ pub fn analyse(project: &ProjectSnapshot, engine: &Engine, selected: Option<&str
     Analysis { findings: tidy(project, findings), values }
 }
 
-/// Findings of `ytterby check` that an analysis does not have: lints, and unknown values that only data flow finds.
+/// Findings of `ytterby check` that an analysis does not have: lints, and unknown values that only
+/// data flow finds.
 pub fn lint(project: &ProjectSnapshot, engine: &Engine, analysis: &Analysis) -> Vec<Finding> {
     let broken = analysis.findings.iter().filter(|finding| stops_compiling(&finding.code));
     let broken: Vec<Finding> = broken.cloned().collect();
@@ -212,7 +215,8 @@ pub fn merged(project: &ProjectSnapshot, analysis: &Analysis, others: &[Finding]
 fn tidy(project: &ProjectSnapshot, mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.iter_mut().for_each(|finding| name_missing_file(project, finding));
     crate::statics::drop_ignored(project, &mut findings);
-    // A run that reads an unknown value fails with a less precise message than that of the static check.
+    // A run that reads an unknown value fails with a less precise message than that of the static
+    // check.
     let unknown: Vec<(String, TextRange)> = findings
         .iter()
         .filter(|finding| finding.code == "code/unknown-value")
@@ -252,9 +256,9 @@ fn all_run_findings(project: &ProjectSnapshot, engine: &Engine, targets: &[Varia
 const MAX_EXPERIMENT_FILES: usize = 200;
 const MAX_EXPERIMENT_TARGETS: usize = 4;
 
-/// Findings of `ytterby check` without a run, and by experiments in small projects: files that do not compile,
-/// unknown values in any branch, lints. For a file that does not compile, the last good version is used, so that lints do
-/// not come and go with every key.
+/// Findings of `ytterby check` without a run, and by experiments in small projects: files that do
+/// not compile, unknown values in any branch, lints. For a file that does not compile, the last
+/// good version is used, so that lints do not come and go with every key.
 fn checked(project: &ProjectSnapshot, engine: &Engine, variants: &[Variant], broken: &[Finding]) -> Vec<Finding> {
     thread_local! {
         static CACHE: RefCell<ytterby_check::Cache> = RefCell::default();
@@ -340,7 +344,8 @@ pub fn target_names(project: &ProjectSnapshot) -> Vec<String> {
     targets(project).into_iter().filter_map(|target| target.name).collect()
 }
 
-/// Runs a variant without the files that do not compile, which are reported whether a run needs them or not.
+/// Runs a variant without the files that do not compile, which are reported whether a run needs
+/// them or not.
 fn run_findings(project: &ProjectSnapshot, engine: &Engine, variant: &Variant) -> Vec<Finding> {
     let mut run = PartialRun::new(project, engine, variant);
     let mut findings = run.replace_known();

@@ -67,7 +67,8 @@ impl<'a> PartialRun<'a> {
         found
     }
 
-    /// Replaces files that do not compile by older versions, or omits them. Returns whether that changes anything.
+    /// Replaces files that do not compile by older versions, or omits them. Returns whether that
+    /// changes anything.
     pub(super) fn replace(&mut self, found: &[Finding]) -> bool {
         let broken = found.iter().filter(|finding| stops_compiling(&finding.code));
         let broken: HashSet<&str> = broken.map(|finding| finding.path.as_str()).collect();
@@ -87,8 +88,8 @@ impl<'a> PartialRun<'a> {
         is_changed
     }
 
-    /// The problems of files that do not compile: a run stops at the first, and does not look at libraries that it does
-    /// not reach. Files that are known to compile are not compiled again.
+    /// The problems of files that do not compile: a run stops at the first, and does not look at
+    /// libraries that it does not reach. Files that are known to compile are not compiled again.
     pub(super) fn broken(&self) -> Vec<Finding> {
         let path_of = |file: &SnapshotFile| file.file.path.clone();
         let unknown: Vec<&SnapshotFile> = {
@@ -119,7 +120,8 @@ impl<'a> PartialRun<'a> {
         found
     }
 
-    /// Caches the findings that prevent a file from being compiled, but not those that only a run can find.
+    /// Caches the findings that prevent a file from being compiled, but not those that only a run
+    /// can find.
     fn note_broken(&self, path: &str, found: &[Finding]) {
         let Some(file) = self.project.file(path) else { return };
         let is_lasting = |finding: &&Finding| {
@@ -149,7 +151,8 @@ impl<'a> PartialRun<'a> {
         }
     }
 
-    /// Whether a finding came from a file's current text: the first replacement is made right after it.
+    /// Whether a finding came from a file's current text: the first replacement is made right after
+    /// it.
     fn is_current(&self, finding: &Finding) -> bool {
         let length = self.project.file(&finding.path).map_or(0, |file| file.text.len());
         finding.range.end <= length

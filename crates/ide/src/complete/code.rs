@@ -105,7 +105,8 @@ fn given_arguments(at: Cursor<'_>, kind: RegionKind) -> Vec<String> {
     others.filter_map(|argument| argument.name).collect()
 }
 
-/// Completes strings that refer to something: modules and files in `load`, libraries, formats, keys.
+/// Completes strings that refer to something: modules and files in `load`, libraries, formats,
+/// keys.
 fn in_string(at: Cursor<'_>) -> Option<Vec<Completion>> {
     let model = at.model();
     let inside = model.tokens.partition_point(|token| token.range.start < at.offset).checked_sub(1)?;
@@ -178,8 +179,8 @@ enum Quotes {
     Missing,
 }
 
-/// The data values of a library in a dictionary that it gets: `lib.with_data_values({"…`. The key is at a token, or will be,
-/// and `range` is its text.
+/// The data values of a library in a dictionary that it gets: `lib.with_data_values({"…`. The key
+/// is at a token, or will be, and `range` is its text.
 fn library_values(at: Cursor<'_>, token: usize, range: TextRange, quotes: Quotes) -> Option<Vec<Completion>> {
     let model = at.model();
     let Dictionary { callee, path, given } = dictionary(at, token)?;
@@ -268,7 +269,8 @@ fn readable_files(at: Cursor<'_>, range: TextRange) -> Vec<Completion> {
     files.map(|file| Completion::new(path(file), CompletionKind::File, range).detail("file")).collect()
 }
 
-/// How a file names another one of its library: relative to its own directory where it can, else from the root.
+/// How a file names another one of its library: relative to its own directory where it can, else
+/// from the root.
 fn written_path(
     at: Cursor<'_>,
     own: &crate::project::SnapshotFile,

@@ -1,7 +1,7 @@
 //! Completion.
 //!
-//! The position of the cursor decides which module answers: the project file (here), values (`values`), code (`code`) or
-//! Kubernetes manifests (`manifest`).
+//! The position of the cursor decides which module answers: the project file (here), values
+//! (`values`), code (`code`) or Kubernetes manifests (`manifest`).
 
 pub(crate) use code::{is_loadable_file, load_line, relative, symbol_load_line};
 

@@ -88,7 +88,8 @@ pub(super) fn set_keys(at: Cursor<'_>, path: &[Option<&str>], given: &[String], 
     .collect()
 }
 
-/// The values that a key below `set:` of the project file can have; nothing where the cursor is not at such a value.
+/// The values that a key below `set:` of the project file can have; nothing where the cursor is not
+/// at such a value.
 pub(super) fn set_members(at: Cursor<'_>) -> Option<Vec<Completion>> {
     if let Some((_, true)) = flow_place(at) {
         return None;

@@ -1,8 +1,8 @@
 //! The model of a file that tolerates incomplete text.
 //!
-//! A [`Model`] is made from the text alone, in one pass that cannot fail: YAML by its indentation (`outline`), code by its
-//! tokens (`token`), names by their scopes (`scope`). It belongs to one version of a file; [`crate::project`] connects
-//! several files.
+//! A [`Model`] is made from the text alone, in one pass that cannot fail: YAML by its indentation
+//! (`outline`), code by its tokens (`token`), names by their scopes (`scope`). It belongs to one
+//! version of a file; [`crate::project`] connects several files.
 
 pub(crate) mod outline;
 pub(crate) mod scope;
@@ -65,7 +65,8 @@ pub struct YamlItem {
     pub key: Option<String>,
     /// The key with quotes, or the dash.
     pub key_range: TextRange,
-    /// The value on the lines of the key: a scalar, a flow collection, the header of a block scalar. Empty for others.
+    /// The value on the lines of the key: a scalar, a flow collection, the header of a block
+    /// scalar. Empty for others.
     pub value: TextRange,
     /// Its first line.
     pub line: usize,
@@ -232,7 +233,8 @@ impl Model {
         candidates.into_iter().find(|region| region.range.touches(offset))
     }
 
-    /// The index of the token that a cursor touches; between two tokens, the second if it is a word.
+    /// The index of the token that a cursor touches; between two tokens, the second if it is a
+    /// word.
     pub fn token_at(&self, offset: usize) -> Option<usize> {
         let after = self.tokens.partition_point(|token| token.range.start <= offset);
         let is_word = |token: &Token| matches!(token.kind, TokenKind::Name | TokenKind::Keyword);

@@ -1,7 +1,7 @@
 //! Reads the YAML of a file by its indentation, line by line.
 //!
-//! This is not a YAML parser: it finds keys, items, comments and code in incomplete texts. Whatever a line contains, later
-//! lines are still understood. The engine has the real parser.
+//! This is not a YAML parser: it finds keys, items, comments and code in incomplete texts. Whatever
+//! a line contains, later lines are still understood. The engine has the real parser.
 
 use super::{Annotation, CodeRegion, Model, RegionKind, YamlDocument, YamlItem};
 use crate::TextRange;
@@ -51,8 +51,9 @@ struct OutlineReader<'a> {
     last_content_line: usize,
     /// The previous line with content.
     previous: usize,
-    /// How many more entries of flow collections may be read. The lines of an unclosed collection are read again as
-    /// blocks, so without a limit many of them would take quadratic time and memory.
+    /// How many more entries of flow collections may be read. The lines of an unclosed collection
+    /// are read again as blocks, so without a limit many of them would take quadratic time and
+    /// memory.
     flow_steps: usize,
 }
 
@@ -129,7 +130,8 @@ impl OutlineReader<'_> {
         }
     }
 
-    /// Reads the content of a line from a column on: an item of an array, a key with its value, or a value.
+    /// Reads the content of a line from a column on: an item of an array, a key with its value, or
+    /// a value.
     fn content(&mut self, range: TextRange, line: usize, column: usize, array: Option<usize>) -> usize {
         let content = range.of(self.text);
         if content == "-" || content.starts_with("- ") || content.starts_with("-\t") {
@@ -163,7 +165,8 @@ impl OutlineReader<'_> {
                 self.value(item, TextRange::new(range.start + after, range.end), line, column)
             }
             None => {
-                // A value without a key: an item of an array, a document that is a scalar, or an incomplete key.
+                // A value without a key: an item of an array, a document that is a scalar, or an
+                // incomplete key.
                 let owner = array.or_else(|| self.open.last().map(|open| open.0));
                 match owner {
                     Some(owner) if array.is_some() => self.value(owner, range, line, column),

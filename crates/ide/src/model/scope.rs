@@ -1,7 +1,7 @@
 //! Finds blocks, scopes, definitions and references.
 //!
-//! The tokens of all regions of a file form one program. Statements are separated by lines and brackets; a word that can
-//! only begin a statement does so even inside an open bracket.
+//! The tokens of all regions of a file form one program. Statements are separated by lines and
+//! brackets; a word that can only begin a statement does so even inside an open bracket.
 
 mod expression;
 
@@ -518,7 +518,8 @@ impl ScopeReader<'_> {
         }
     }
 
-    /// Defines the variables of a loop. If the iterable is a chain of names, the loop variable refers to it.
+    /// Defines the variables of a loop. If the iterable is a chain of names, the loop variable
+    /// refers to it.
     fn define_targets(&mut self, targets: Range<usize>, through: Range<usize>, scope: usize) {
         let names: Vec<usize> = targets.filter(|index| self.is_name(*index)).collect();
         let function = if self.is_op(through.start + 1, "(") { self.word(through.start) } else { "" };
@@ -659,7 +660,8 @@ impl Model {
         inside.min_by_key(|(_, scope)| scope.range.end - scope.range.start).map_or(0, |(index, _)| index)
     }
 
-    /// The definitions that are valid at an offset, inner ones first; of duplicate names only the innermost.
+    /// The definitions that are valid at an offset, inner ones first; of duplicate names only the
+    /// innermost.
     pub fn visible(&self, offset: usize) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         let mut next = Some(self.scope_at(offset));

@@ -1,4 +1,5 @@
-//! Code in text templates and templated strings: `(@ code @)`, `(@= value @)`, with `-` at either end.
+//! Code in text templates and templated strings: `(@ code @)`, `(@= value @)`, with `-` at either
+//! end.
 
 use super::{CodeRegion, RegionKind};
 use crate::TextRange;

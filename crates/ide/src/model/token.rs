@@ -151,7 +151,8 @@ fn string_end(bytes: &[u8], at: usize, end: usize) -> usize {
             _ => next += 1,
         }
     }
-    // An unclosed triple-quoted string ends with its line: users still want to see the rest as code.
+    // An unclosed triple-quoted string ends with its line: users still want to see the rest as
+    // code.
     if is_triple { line_end(bytes, at, end) } else { end.min(next.max(at + 1)) }
 }
 

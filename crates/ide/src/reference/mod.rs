@@ -1,9 +1,10 @@
 //! The reference of modules, functions, annotations and rules.
 //!
-//! Hover, completion and signature help show these entries, and `docs/` is checked against them. Tests compare the names
-//! with the engine's tables and run every example. The texts are in files in this directory: `#` begins a module or a
-//! type, `##` an entry with its signature. `only: ytterby` marks what ytt does not have, `also:` lists aliases, `on:` the
-//! nodes of an annotation, `- name:` describes an argument. Indented lines are an example, `=> ` is its output.
+//! Hover, completion and signature help show these entries, and `docs/` is checked against them.
+//! Tests compare the names with the engine's tables and run every example. The texts are in files
+//! in this directory: `#` begins a module or a type, `##` an entry with its signature. `only:
+//! ytterby` marks what ytt does not have, `also:` lists aliases, `on:` the nodes of an annotation,
+//! `- name:` describes an argument. Indented lines are an example, `=> ` is its output.
 
 use std::sync::OnceLock;
 

@@ -157,7 +157,8 @@ fn variables(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>, env: &mut Env) {
     });
 }
 
-/// Policies that change objects. Expressions that create objects are not compiled: they use types of any kind.
+/// Policies that change objects. Expressions that create objects are not compiled: they use types
+/// of any kind.
 fn mutating_policy(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     let mut env = policy_head(cx, spec, at);
     variables(cx, spec, at, &mut env);

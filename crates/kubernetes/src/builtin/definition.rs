@@ -248,7 +248,8 @@ impl SchemaPosition {
 
 const ITEMS_NEEDED: &str = "an array needs a schema of its items";
 
-/// Whether a keyword is allowed everywhere and needs no check but those of types, properties and items.
+/// Whether a keyword is allowed everywhere and needs no check but those of types, properties and
+/// items.
 fn is_usual(keyword: &[u8]) -> bool {
     matches!(
         keyword,
@@ -289,7 +290,8 @@ impl Structure<'_, '_> {
         } else if place == SchemaPosition::Node && !preserves && !int_or_string {
             self.cx.required(at, "type", "every schema outside of allOf, anyOf, oneOf and not needs one");
         }
-        // The checks below look up other keywords, which takes time, and most schemas have none of them.
+        // The checks below look up other keywords, which takes time, and most schemas have none of
+        // them.
         if raw.entries().iter().all(|entry| is_usual(entry.key.as_bytes())) {
             if kind == "array" && place != SchemaPosition::Nested && raw.given("items").is_none() {
                 self.cx.required(at, "items", ITEMS_NEEDED);
@@ -501,8 +503,8 @@ struct RuleCosts<'a, 'r, 's> {
 }
 
 impl RuleCosts<'_, '_, '_> {
-    /// `count` values of a schema can be in one object, `None` below a list or map without a bound; `correlates` where
-    /// each has a previous one.
+    /// `count` values of a schema can be in one object, `None` below a list or map without a bound;
+    /// `correlates` where each has a previous one.
     fn node(&mut self, raw: &Node, id: SchemaId, at: &At<'_>, count: Option<u64>, correlates: bool) {
         let schema = self.schemas.get(id);
         if raw.given("x-kubernetes-validations").is_some() {
@@ -513,7 +515,8 @@ impl RuleCosts<'_, '_, '_> {
                     let here = rule.get(fault.key).map_or(at.missing(fault.key), |node| at.key(fault.key, node));
                     self.cx.report.error(fault.id, &here, || FindingText::new(fault.message.clone()));
                 }
-                // Lists without bounds inside each other are not multiplied: all of it fits into one request.
+                // Lists without bounds inside each other are not multiplied: all of it fits into
+                // one request.
                 let count = count.unwrap_or_else(|| rules::most_values(self.schemas, id));
                 self.rule(rule, at, &compiled, count, correlates, id);
             });

@@ -37,7 +37,8 @@ pub(super) fn check(cx: &mut Cx<'_>, kind: &str, spec: &Node, at: &At<'_>) {
     }
 }
 
-/// Checks that requests have one form, selectors compile, and constraints and configurations refer to existing requests.
+/// Checks that requests have one form, selectors compile, and constraints and configurations refer
+/// to existing requests.
 fn claim(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     with(spec, at, "devices", |devices, at| {
         let mut requests: Vec<String> = Vec::new();

@@ -1,7 +1,8 @@
 //! Checks that the API server implements in code, and that no published schema contains.
 //!
-//! One file per family of kinds. The checks run after decoding, on objects whose types are right, and mirror the server's
-//! checks for new objects; positions are those of the fields that authors have to change.
+//! One file per family of kinds. The checks run after decoding, on objects whose types are right,
+//! and mirror the server's checks for new objects; positions are those of the fields that authors
+//! have to change.
 
 mod admission;
 mod autoscaling;
@@ -38,7 +39,8 @@ pub(crate) fn name_rule(known: &KnownKind, version: Version) -> NameRule {
         "CertificateSigningRequest" | "ClusterTrustBundle" | "APIService" | "IPAddress" => {
             NameRule::Form(names::path_segment)
         }
-        // The server generates a name for ranges without one, and checks the names of budgets only as path segments.
+        // The server generates a name for ranges without one, and checks the names of budgets only
+        // as path segments.
         "LimitRange" => NameRule::Optional(names::dns_subdomain),
         "PodDisruptionBudget" | "Event" => NameRule::Form(names::path_segment),
         "Namespace" => NameRule::Form(names::dns_label),

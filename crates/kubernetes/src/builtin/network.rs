@@ -1,7 +1,8 @@
 //! Services, endpoints, ingresses, network policies.
 //!
 //! One function for each kind, in this order, with its helpers below it. Most rules are about ports
-//! and addresses: unique names, at most one address of each family, CIDRs without bits beyond their prefix.
+//! and addresses: unique names, at most one address of each family, CIDRs without bits beyond their
+//! prefix.
 
 use std::collections::HashSet;
 use std::net::IpAddr;

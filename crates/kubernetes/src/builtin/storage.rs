@@ -44,7 +44,8 @@ pub(super) fn claim(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     data_sources(cx, spec, at);
 }
 
-/// Checks the data sources of a claim. Unlike a `dataSourceRef`, a `dataSource` of an unknown kind is dropped.
+/// Checks the data sources of a claim. Unlike a `dataSourceRef`, a `dataSource` of an unknown kind
+/// is dropped.
 fn data_sources(cx: &mut Cx<'_>, spec: &Node, at: &At<'_>) {
     with(spec, at, "dataSourceRef", |source, at| {
         cx.text(source, at, "name");

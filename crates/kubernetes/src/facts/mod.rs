@@ -1,8 +1,9 @@
 //! Facts about built-in kinds: the published schemas of all versions, packed into tables.
 //!
-//! `tests/facts.rs` generates `facts.bin`, 60 kB of tables whose rows refer to each other by number. They are read in
-//! place: nothing is decompressed, a lookup is a binary search, and the schema of a type is made when a document first
-//! needs it. A run pays for the kinds of its documents only.
+//! `tests/facts.rs` generates `facts.bin`, 60 kB of tables whose rows refer to each other by
+//! number. They are read in place: nothing is decompressed, a lookup is a binary search, and the
+//! schema of a type is made when a document first needs it. A run pays for the kinds of its
+//! documents only.
 
 mod table;
 

@@ -1,8 +1,9 @@
 //! The tables of `facts.bin`, read in place.
 //!
-//! The file begins with two type numbers (those of `ObjectMeta` and `JSONSchemaProps`) and the number of rows of each
-//! table. Numbers have two bytes, the low one first. Strings are interned; string 0 is the empty one. Types are numbered:
-//! first the primitive ones ([`Schemas::PRIMITIVES`]), then the definitions, then the composite ones.
+//! The file begins with two type numbers (those of `ObjectMeta` and `JSONSchemaProps`) and the
+//! number of rows of each table. Numbers have two bytes, the low one first. Strings are interned;
+//! string 0 is the empty one. Types are numbered: first the primitive ones
+//! ([`Schemas::PRIMITIVES`]), then the definitions, then the composite ones.
 //!
 //! [`Schemas::PRIMITIVES`]: crate::schema::Schemas::PRIMITIVES
 
@@ -178,7 +179,8 @@ pub(super) fn lifecycle(key: (&str, &str, &str)) -> Option<LifecycleRow> {
     })
 }
 
-/// The first row whose names are not before these. Kinds and lifecycles begin with three names and are sorted by them.
+/// The first row whose names are not before these. Kinds and lifecycles begin with three names and
+/// are sorted by them.
 fn first_at_least(table: TableLayout, key: (&str, &str, &str)) -> usize {
     let (mut low, mut high) = (0, table.rows);
     while low < high {

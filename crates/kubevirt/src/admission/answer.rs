@@ -1,7 +1,7 @@
 //! Answers to admission reviews, and their JSON.
 //!
-//! The bytes are those of the reference: order of keys, Go's escapes, `metadata: {}`. Warnings, which
-//! the reference does not send, are added where the API defines them.
+//! The bytes are those of the reference: order of keys, Go's escapes, `metadata: {}`. Warnings,
+//! which the reference does not send, are added where the API defines them.
 
 use ytterby_text::gojson::{Html, string_into};
 

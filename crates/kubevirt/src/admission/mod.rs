@@ -1,8 +1,9 @@
-//! Answers admission reviews: the API server sends them before it stores a VM or deletes a template.
+//! Answers admission reviews: the API server sends them before it stores a VM or deletes a
+//! template.
 //!
-//! A pure function of the bytes of a review and of its [`Surroundings`]: the templates, the VMs that
-//! refer to them, and the time limit. Any bytes get an [`Answer`]. Sockets and clusters are the
-//! business of the server.
+//! A pure function of the bytes of a review and of its [`Surroundings`]: the templates, the VMs
+//! that refer to them, and the time limit. Any bytes get an [`Answer`]. Sockets and clusters are
+//! the business of the server.
 
 mod answer;
 mod review;
@@ -57,8 +58,8 @@ pub trait Surroundings {
     /// unknown.
     fn dependents(&self, namespace: &str, name: &str) -> Result<Vec<String>, UnknownReason>;
 
-    /// Applies the cpu and memory of a VM's instance type to the VM; returns whether the instance type
-    /// is known.
+    /// Applies the cpu and memory of a VM's instance type to the VM; returns whether the instance
+    /// type is known.
     fn expand(&self, vm: &mut Value) -> bool;
 
     /// Parses rules; cached, because many VMs have the same text.

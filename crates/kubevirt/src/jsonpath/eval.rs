@@ -2,8 +2,8 @@
 //!
 //! The reference walks Go structs, where every field that is not a pointer exists and a nil pointer
 //! is a result; the specification is about JSON, where absent values do not exist, except scalars
-//! with a default. Both are one walk over pairs of a JSON value and its [`VmField`], in one of three
-//! [`World`]s.
+//! with a default. Both are one walk over pairs of a JSON value and its [`VmField`], in one of
+//! three [`World`]s.
 
 use std::cmp::Ordering;
 
@@ -134,8 +134,8 @@ impl<'a> PathResult<'a> {
         PathResult { seen: FoundValue::Given(value), field, near: Some(value) }
     }
 
-    /// Whether it exists according to the specification: absent lists and objects are walked through
-    /// but are no results.
+    /// Whether it exists according to the specification: absent lists and objects are walked
+    /// through but are no results.
     fn exists(&self) -> bool {
         match self.seen {
             FoundValue::Unset => self.field.is_some_and(VmField::has_default),

@@ -1,7 +1,7 @@
 //! Parses templates of kubectl's JSONPath.
 //!
-//! It accepts and rejects the same as kubectl, with the same messages. It uses loops where kubectl recurses, and limits
-//! nested expressions, so that no path exhausts the stack.
+//! It accepts and rejects the same as kubectl, with the same messages. It uses loops where kubectl
+//! recurses, and limits nested expressions, so that no path exhausts the stack.
 
 use super::{Filter, JsonPathStep, Literal, Slice, TemplatePart};
 
@@ -262,7 +262,8 @@ fn first_expression(parts: Vec<TemplatePart>) -> Vec<JsonPathStep> {
     }
 }
 
-/// Splits `left operator right`: the operator is the first run of `!<>=`; neither side may be empty.
+/// Splits `left operator right`: the operator is the first run of `!<>=`; neither side may be
+/// empty.
 fn split_comparison(text: &str) -> Option<(&str, &str, &str)> {
     let is_operator = |c: char| matches!(c, '!' | '<' | '>' | '=');
     let start = text.find(is_operator).filter(|&at| at > 0)?;

@@ -1,8 +1,9 @@
 //! A stream with timeouts, so that slow clients cannot occupy connections.
 //!
-//! A client has some seconds for the head of its first request, counted from the handshake, and for each further head,
-//! counted from its first byte; between requests it may be silent for longer. While a request is being answered, the
-//! time limit of the answer applies. A client that does not read its answer is disconnected, too.
+//! A client has some seconds for the head of its first request, counted from the handshake, and for
+//! each further head, counted from its first byte; between requests it may be silent for longer.
+//! While a request is being answered, the time limit of the answer applies. A client that does not
+//! read its answer is disconnected, too.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -37,8 +38,8 @@ pub(super) struct Pace(Arc<Mutex<PaceState>>);
 #[derive(Debug)]
 struct PaceState {
     phase: Phase,
-    /// Of the task that waits for bytes. It must poll again when a phase with another deadline begins: hyper does
-    /// not poll a stream again that returned `Pending`.
+    /// Of the task that waits for bytes. It must poll again when a phase with another deadline
+    /// begins: hyper does not poll a stream again that returned `Pending`.
     waker: Option<Waker>,
     /// Whether the client was disconnected during a request.
     is_slow: bool,

@@ -178,8 +178,8 @@ impl Surroundings for Attempt<'_> {
             return true;
         }
         let given = &self.known.instancetypes;
-        // KubeVirt knows what a name means in this cluster; without a cluster, use the common ones as
-        // shipped.
+        // KubeVirt knows what a name means in this cluster; without a cluster, use the common ones
+        // as shipped.
         let Some(cluster) = &self.known.cluster else { return instancetype::expand_common(vm, given) };
         let number = self.expansions.replace(self.expansions.get() + 1);
         let mut expanded = self.review.expanded.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! Metrics in Prometheus' text format.
 //!
-//! The reference's only counter keeps its name, so that existing alerts continue to work; the others
-//! are ours.
+//! The reference's only counter keeps its name, so that existing alerts continue to work; the
+//! others are ours.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};

@@ -1,9 +1,9 @@
 //! The admission webhook: `kubevirt serve`.
 //!
-//! [`start`] opens two ports, one for reviews and probes and one for metrics, and answers on its own
-//! threads until [`stop`](RunningServer::stop); [`run`] does so until a signal. [`crate::admission`] decides
-//! the answers; this module has the sockets, certificates, limits, caches and counters around it.
-//! Nothing here runs unless one of them is called.
+//! [`start`] opens two ports, one for reviews and probes and one for metrics, and answers on its
+//! own threads until [`stop`](RunningServer::stop); [`run`] does so until a signal.
+//! [`crate::admission`] decides the answers; this module has the sockets, certificates, limits,
+//! caches and counters around it. Nothing here runs unless one of them is called.
 
 pub mod cluster;
 mod guard;
@@ -161,8 +161,8 @@ pub struct RunningServer {
     ports: Vec<tokio::task::JoinHandle<()>>,
 }
 
-/// Serves until a signal to stop. After `SIGTERM` it serves for `delay` more, so that the cluster can
-/// react. A second signal ends it at once.
+/// Serves until a signal to stop. After `SIGTERM` it serves for `delay` more, so that the cluster
+/// can react. A second signal ends it at once.
 pub fn run(config: ServerConfig, delay: Duration) -> io::Result<()> {
     let runtime = runtime()?;
     // Before anybody can know that the server runs: a signal from then on must not kill it.

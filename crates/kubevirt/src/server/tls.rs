@@ -1,8 +1,8 @@
 //! Certificates and TLS options from files that may change at any time.
 //!
-//! The files are read every few seconds and compared. That detects every way of replacing them, including the swapped links
-//! of Kubernetes' volumes and file systems without notifications. An unusable configuration is reported once, and the last
-//! usable one stays active.
+//! The files are read every few seconds and compared. That detects every way of replacing them,
+//! including the swapped links of Kubernetes' volumes and file systems without notifications. An
+//! unusable configuration is reported once, and the last usable one stays active.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};

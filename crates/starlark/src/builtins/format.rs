@@ -61,8 +61,8 @@ fn charge_long(value: &Value) -> Result<(), Error> {
     }
 }
 
-/// The position of the next `{` or `}`. Most texts are short and have several, so that checking each byte is faster
-/// than a vectorized search.
+/// The position of the next `{` or `}`. Most texts are short and have several, so that checking
+/// each byte is faster than a vectorized search.
 #[inline]
 fn next_brace(text: &[u8]) -> Option<usize> {
     const SHORT: usize = 32;

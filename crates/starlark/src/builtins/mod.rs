@@ -1,7 +1,7 @@
 //! The built-in functions and methods.
 //!
-//! One table per type; to add a function, add it to its file and a line to its table. Messages are those of the
-//! reference, which begin with the function's name.
+//! One table per type; to add a function, add it to its file and a line to its table. Messages are
+//! those of the reference, which begin with the function's name.
 
 mod collections;
 mod dicts;
@@ -68,7 +68,8 @@ fn has(dialect: Dialect, name: &[u8]) -> bool {
 }
 
 thread_local! {
-    /// The functions as values, in the order of [`FUNCTIONS`]. Reused, so that identity comparisons work.
+    /// The functions as values, in the order of [`FUNCTIONS`]. Reused, so that identity comparisons
+    /// work.
     static VALUES: Vec<Value> =
         FUNCTIONS.iter().map(|(name, code)| Value::Builtin(Rc::new(Builtin::plain(*name, *code)))).collect();
 }
@@ -156,7 +157,8 @@ mod tests {
         }
     }
 
-    /// The reference for editors and the manual has an entry for each function, and no other except `load`.
+    /// The reference for editors and the manual has an entry for each function, and no other except
+    /// `load`.
     #[test]
     fn functions_are_documented() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../ide/src/reference/builtins.txt");

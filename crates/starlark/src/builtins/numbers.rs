@@ -28,7 +28,8 @@ pub(super) fn abs(_: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     }
 }
 
-/// `bytes(x)`: the UTF-8 of a string, with U+FFFD for invalid bytes; or the bytes with the given integers.
+/// `bytes(x)`: the UTF-8 of a string, with U+FFFD for invalid bytes; or the bytes with the given
+/// integers.
 pub(super) fn bytes(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     args.count("bytes", 1, 1)?;
     let value = &args.positional[0];

@@ -111,9 +111,9 @@ pub(super) fn sorted(eval: &mut Eval, args: Args<'_>) -> Result<Value, Error> {
     Ok(Value::list(pairs.into_iter().map(|(_, value)| value).collect()))
 }
 
-/// Sorts values if all are integers; returns whether they are. Equal integers are indistinguishable, so the bare numbers
-/// are sorted: this takes a third of the instructions of sorting the values. If they are close together, they are
-/// counted instead.
+/// Sorts values if all are integers; returns whether they are. Equal integers are
+/// indistinguishable, so the bare numbers are sorted: this takes a third of the instructions of
+/// sorting the values. If they are close together, they are counted instead.
 fn sort_ints(values: &mut [Value], reverse: bool) -> bool {
     let mut ints = Vec::with_capacity(values.len());
     let (mut least, mut greatest) = (i64::MAX, i64::MIN);
@@ -136,7 +136,8 @@ fn sort_ints(values: &mut [Value], reverse: bool) -> bool {
     true
 }
 
-/// Sorts integers from `least` to `least + range` by counting each: linear if the range is not larger than their number.
+/// Sorts integers from `least` to `least + range` by counting each: linear if the range is not
+/// larger than their number.
 fn sort_by_counting(ints: &mut [i64], least: i64, range: usize) {
     let mut counts = vec![0u32; range + 1];
     for int in ints.iter() {

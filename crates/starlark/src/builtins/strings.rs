@@ -327,7 +327,8 @@ fn strip(name: &str, receiver: &Value, args: Args<'_>, ends: Ends) -> Result<Val
     let set = args.at::<Str>(name, 0)?.unwrap_or_default();
     let text = text(receiver)?;
     let mut unwanted: Vec<char> = chars(&set).collect();
-    // Sorted, so that a million characters to strip need no linear search for each character of a long text.
+    // Sorted, so that a million characters to strip need no linear search for each character of a
+    // long text.
     unwanted.sort_unstable();
     unwanted.dedup();
     Eval::pass(text.len().saturating_mul(4).saturating_add(set.len()))?;

@@ -1,11 +1,12 @@
 //! The code of the register machine.
 //!
-//! An instruction has eight bytes. Its operands are registers of the running function: parameters and local variables
-//! first, then temporaries. Local variables are used in place, without a copy. So are literals: where the table says
-//! *operand*, the highest numbers refer to constants (see [`LinkedCode::operand`]).
+//! An instruction has eight bytes. Its operands are registers of the running function: parameters
+//! and local variables first, then temporaries. Local variables are used in place, without a copy.
+//! So are literals: where the table says *operand*, the highest numbers refer to constants (see
+//! [`LinkedCode::operand`]).
 //!
-//! [`Code`] is the compiler's output, which threads share. Values belong to one thread, so each thread links the code
-//! before running it: [`LinkedCode`] contains the constants as values.
+//! [`Code`] is the compiler's output, which threads share. Values belong to one thread, so each
+//! thread links the code before running it: [`LinkedCode`] contains the constants as values.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -104,15 +105,16 @@ pub(crate) enum Instr {
     Unpack { src: Reg, first: Reg, count: u16 },
 
     IterStart { dst: Reg, src: Reg },
-    /// Starts a loop over the pairs of a dict and skips the next three instructions, the general case: they call
-    /// `x.items()` and start a loop over the result.
+    /// Starts a loop over the pairs of a dict and skips the next three instructions, the general
+    /// case: they call `x.items()` and start a loop over the result.
     PairsStart { dst: Reg, x: Reg },
-    /// The same for the result of `enumerate(x)`, where `x` is an operand; skips two instructions if it is a list.
+    /// The same for the result of `enumerate(x)`, where `x` is an operand; skips two instructions
+    /// if it is a list.
     EnumerateStart { dst: Reg, x: Reg },
     /// Puts the next value into `dst`, or jumps by `by` to the end of the loop. Counts a step.
     IterNext { iter: Reg, dst: Reg, by: i16 },
-    /// Ends a loop body: does the same as a jump to the [`Instr::IterNext`] at its start, which is the instruction before
-    /// the target of `by`.
+    /// Ends a loop body: does the same as a jump to the [`Instr::IterNext`] at its start, which is
+    /// the instruction before the target of `by`.
     IterAgain { iter: Reg, dst: Reg, by: i16 },
     /// Skips the next instruction, a jump to the end of the loop, if there is a next value.
     IterNextFar { iter: Reg, dst: Reg },
@@ -134,14 +136,14 @@ pub(crate) enum Instr {
     CallBuiltin { count: u8, base: Reg, index: u16 },
     /// `dst = constants[index](x)`, where `x` is an operand.
     CallBuiltin1 { dst: Reg, x: Reg, index: u16 },
-    /// `dst = len(x)` and `dst = str(x)` for the usual types of the operand `x`. Then skips the next instruction, which
-    /// calls the function for any value.
+    /// `dst = len(x)` and `dst = str(x)` for the usual types of the operand `x`. Then skips the
+    /// next instruction, which calls the function for any value.
     Len { dst: Reg, x: Reg },
     Text { dst: Reg, x: Reg },
     /// A call with names, `*args` or `**kwargs`: `shape` describes the registers after `base`.
     CallShape { base: Reg, shape: u16 },
-    /// `base = x.name()` or `base = x.name(y)` for a method of a built-in type, with operands `x` and `y`. Then skips the
-    /// next two or three instructions, which do the same for any value.
+    /// `base = x.name()` or `base = x.name(y)` for a method of a built-in type, with operands `x`
+    /// and `y`. Then skips the next two or three instructions, which do the same for any value.
     Method0 { name: u8, base: Reg, x: Reg },
     Method1 { name: u8, base: Reg, x: Reg, y: Reg },
     /// The same with a second operand, in the next instruction; skips five.
@@ -156,9 +158,11 @@ pub(crate) enum Instr {
     /// Like the [`Instr::CallMethod`] after it, which it skips, for one method each.
     AppendItem { base: Reg, x: Reg },
     Format { count: u8, base: Reg, format: u16 },
-    /// Looks up a method of the operand `x`: a method of a built-in type leaves `dst` unset, anything else is put there.
+    /// Looks up a method of the operand `x`: a method of a built-in type leaves `dst` unset,
+    /// anything else is put there.
     Method { dst: Reg, x: Reg, name: u16 },
-    /// Calls the method that [`Instr::Method`] found in `base` for the operand `x`, with the values in the next `count` registers; the result replaces `base`.
+    /// Calls the method that [`Instr::Method`] found in `base` for the operand `x`, with the values
+    /// in the next `count` registers; the result replaces `base`.
     CallMethod { count: u8, base: Reg, x: Reg, name: u16 },
     /// Makes a function; moves its defaults from `dst` on.
     Function { dst: Reg, index: u16 },
@@ -173,7 +177,8 @@ pub(crate) enum Instr {
     /// Loads names into registers from `first`.
     Load { first: Reg, index: u16 },
 
-    /// Marks a statement; only in programs compiled with [`crate::StatementCoverage`] or during a profile.
+    /// Marks a statement; only in programs compiled with [`crate::StatementCoverage`] or during a
+    /// profile.
     Reach,
     /// Marks the start or end of a function; only in programs compiled during a profile.
     ProfileEnter,
@@ -181,7 +186,8 @@ pub(crate) enum Instr {
 
     /// A host operation.
     Op { op: u32 },
-    /// The host operations of the next `count` instructions, if the host can do them at once; then they are skipped.
+    /// The host operations of the next `count` instructions, if the host can do them at once; then
+    /// they are skipped.
     OpRun { op: u32, count: u16 },
     OpValue { x: Reg, op: u32 },
     /// A host operation with arguments from `base` on; the next instruction contains their shape.
@@ -234,7 +240,8 @@ pub(crate) struct Code {
     pub(crate) formats: Box<[Box<[Str]>]>,
     pub(crate) functions: Box<[Arc<Code>]>,
     pub(crate) loads: Box<[LoadCode]>,
-    /// For a new function of this code, the locations of the variables that it shares with outer functions.
+    /// For a new function of this code, the locations of the variables that it shares with outer
+    /// functions.
     pub(crate) captures: Box<[Capture]>,
     /// Names of those variables.
     pub(crate) free_names: Box<[Str]>,
@@ -331,8 +338,8 @@ impl LinkedCode {
 }
 
 impl Code {
-    /// The position in messages for a function that has reached `pc`: that of the last instruction before it that has
-    /// one.
+    /// The position in messages for a function that has reached `pc`: that of the last instruction
+    /// before it that has one.
     pub(crate) fn position(&self, pc: u32) -> Pos {
         let done = &self.positions[..(pc as usize).min(self.positions.len())];
         done.iter().rev().find(|pos| pos.is_known()).copied().unwrap_or(self.first_pos)
@@ -353,8 +360,8 @@ pub(crate) struct Params {
     pub(crate) varargs: bool,
     /// Whether there is `**kwargs`, in the next register.
     pub(crate) kwargs: bool,
-    /// The number of parameters, if positional values can be used as they are: no `*args`, no `**kwargs`, no parameter
-    /// in a cell.
+    /// The number of parameters, if positional values can be used as they are: no `*args`, no
+    /// `**kwargs`, no parameter in a cell.
     pub(crate) plain: Option<usize>,
 }
 

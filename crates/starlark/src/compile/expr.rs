@@ -36,8 +36,9 @@ impl FnCompiler<'_> {
         Ok(reg)
     }
 
-    /// Like [`FnCompiler::operand`], for the first operand of an instruction with the result `dst`. It may be in `dst`
-    /// itself, so that long chains (`a + b + c`) do not keep the value of each part.
+    /// Like [`FnCompiler::operand`], for the first operand of an instruction with the result `dst`.
+    /// It may be in `dst` itself, so that long chains (`a + b + c`) do not keep the value of each
+    /// part.
     fn left(&mut self, id: ExprId, dst: Reg) -> Compiled<Reg> {
         let id = self.ast.unparen(id);
         if !self.is_temp(dst) || matches!(self.ast[id].kind, ExprKind::Ident(_)) {
@@ -456,7 +457,8 @@ impl FnCompiler<'_> {
 
     fn call(&mut self, callee: ExprId, args: &[Arg], dst: Reg, pos: Pos) -> Compiled<()> {
         let simple = args.iter().all(|arg| matches!(arg, Arg::Positional(_)));
-        // A call replaces the callee by its result; that may be `dst` itself if it is the last temporary.
+        // A call replaces the callee by its result; that may be `dst` itself if it is the last
+        // temporary.
         let top = self.is_last_temp(dst);
         let method = match &self.ast[self.ast.unparen(callee)].kind {
             ExprKind::Dot(x, name) if simple => Some((*x, name)),
@@ -520,8 +522,8 @@ impl FnCompiler<'_> {
         Ok(())
     }
 
-    /// Begins a call of a method with up to two operands that need no instruction: does it at once for built-in types,
-    /// and skips the general way after it.
+    /// Begins a call of a method with up to two operands that need no instruction: does it at once
+    /// for built-in types, and skips the general way after it.
     fn method_in_place(
         &mut self,
         name: u16,
@@ -651,7 +653,8 @@ impl FnCompiler<'_> {
             }
         }
         shape.names = names.into_boxed_slice();
-        // Shapes are shared, because long files repeat the same few: a schema has one call per annotation.
+        // Shapes are shared, because long files repeat the same few: a schema has one call per
+        // annotation.
         if let Some(&index) = self.shape_of.get(&shape) {
             return Ok(index);
         }

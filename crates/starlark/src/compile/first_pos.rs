@@ -1,9 +1,10 @@
-//! The position of a function in messages before its first instruction, for example when its arguments are wrong.
+//! The position of a function in messages before its first instruction, for example when its
+//! arguments are wrong.
 //!
-//! The reference uses the first position in its own code for the function: that of the first evaluated name. Literals and
-//! built-in names have no position there, so if one comes first, it uses the position of `def`. The code of a fragment
-//! function begins with a call without a position, so there the next position counts, that of a name or of an
-//! operator.
+//! The reference uses the first position in its own code for the function: that of the first
+//! evaluated name. Literals and built-in names have no position there, so if one comes first, it
+//! uses the position of `def`. The code of a fragment function begins with a call without a
+//! position, so there the next position counts, that of a name or of an operator.
 
 use ytterby_diag::Pos;
 

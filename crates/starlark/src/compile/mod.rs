@@ -1,8 +1,9 @@
 //! Compiles pieces to code: parses, binds names, and emits instructions function by function.
 //!
-//! Expressions are compiled in two ways: [`FnCompiler::operand`] returns a register that contains the value, which may be
-//! that of a variable; [`FnCompiler::into`] puts the value into a given register and writes to it only after everything
-//! was read, because it may be a variable that the expression uses.
+//! Expressions are compiled in two ways: [`FnCompiler::operand`] returns a register that contains
+//! the value, which may be that of a variable; [`FnCompiler::into`] puts the value into a given
+//! register and writes to it only after everything was read, because it may be a variable that the
+//! expression uses.
 
 mod code;
 mod expr;
@@ -268,7 +269,8 @@ struct Loop {
 #[derive(Clone, Default)]
 struct Assigned {
     words: Vec<u64>,
-    /// Code after `return`, `break` and `continue` never runs, so everything counts as assigned there.
+    /// Code after `return`, `break` and `continue` never runs, so everything counts as assigned
+    /// there.
     unreachable: bool,
 }
 

@@ -33,7 +33,8 @@ impl FnCompiler<'_> {
         Ok(())
     }
 
-    /// Announces host operations with consecutive numbers, and returns how many statements they are.
+    /// Announces host operations with consecutive numbers, and returns how many statements they
+    /// are.
     fn run_of_ops(&mut self, stmts: &[Stmt]) -> usize {
         let op_of = |stmt: &Stmt| match stmt {
             Stmt::HostOp(piece, _) => match self.program.pieces.get(*piece as usize) {
@@ -193,7 +194,8 @@ impl FnCompiler<'_> {
         Ok((binding.scope == Scope::Local).then_some(binding.index as Reg))
     }
 
-    /// Compiles `x = x + y` such that a string grows in place. Returns whether the statement has that form.
+    /// Compiles `x = x + y` such that a string grows in place. Returns whether the statement has
+    /// that form.
     fn append_text(&mut self, x: Reg, value: ExprId) -> Compiled<bool> {
         let ExprKind::Binary(BinaryOp::Add, left, right) = self.ast[value].kind else { return Ok(false) };
         let left = self.ast.unparen(left);
@@ -296,7 +298,8 @@ impl FnCompiler<'_> {
                         let x = binding.index as Reg;
                         self.check_local(x, expr.start);
                         if let Some(y) = self.small_int(value) {
-                            // Adding an integer to a list fails either way, so `+=` needs no special case for it.
+                            // Adding an integer to a list fails either way, so `+=` needs no
+                            // special case for it.
                             self.emit(Instr::AddInt { dst: x, x, y }, pos);
                             return Ok(());
                         }
@@ -460,13 +463,15 @@ impl FnCompiler<'_> {
         Ok(())
     }
 
-    /// Optimizes a loop `for a, b in x.items()` or `in enumerate(x)` that was just started: it creates no tuples.
+    /// Optimizes a loop `for a, b in x.items()` or `in enumerate(x)` that was just started: it
+    /// creates no tuples.
     fn start_with_pairs(&mut self, vars: ExprId, iterable: ExprId, iter: Reg) {
         let is_pair = match &self.ast[self.ast.unparen(vars)].kind {
             ExprKind::Tuple(items) | ExprKind::List(items) => items.len() == 2,
             _ => false,
         };
-        // No jump may lead past the call: `x.items()` must be the whole expression, not part of a condition.
+        // No jump may lead past the call: `x.items()` must be the whole expression, not part of a
+        // condition.
         if !is_pair || !matches!(self.ast[self.ast.unparen(iterable)].kind, ExprKind::Call(..)) {
             return;
         }

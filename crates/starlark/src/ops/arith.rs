@@ -380,7 +380,8 @@ pub(crate) fn float_of_int(value: &Value) -> f64 {
     }
 }
 
-/// Converts a number to an integer: floats are truncated. The error is only the problem: `cannot convert NoneType to int`.
+/// Converts a number to an integer: floats are truncated. The error is only the problem: `cannot
+/// convert NoneType to int`.
 pub(crate) fn number_to_int(value: &Value) -> Result<Value, String> {
     match value {
         Value::Int(_) | Value::BigInt(_) => Ok(value.clone()),
@@ -391,7 +392,8 @@ pub(crate) fn number_to_int(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// The digits of an integer in a base, as `%x` and `%o` print it: with a minus sign and without a prefix.
+/// The digits of an integer in a base, as `%x` and `%o` print it: with a minus sign and without a
+/// prefix.
 pub(crate) fn digits(value: &Value, base: u32) -> String {
     let value = big(value);
     let text = value.abs().to_str_radix(base);

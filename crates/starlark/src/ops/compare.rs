@@ -1,7 +1,7 @@
 //! Equality and order.
 //!
-//! Like in the reference, comparing values nested deeper than ten levels is an error; this also ends comparisons of values
-//! that contain themselves.
+//! Like in the reference, comparing values nested deeper than ten levels is an error; this also
+//! ends comparisons of values that contain themselves.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -83,7 +83,8 @@ pub fn compare_depth(op: CompareOp, x: &Value, y: &Value, depth: usize) -> Resul
             None => false,
         }),
         (Value::Float(f), Value::Int(_) | Value::BigInt(_)) => Ok(match number_order(y, *f) {
-            // Like the reference, order a positive infinity on the left before integers, and a negative one after them.
+            // Like the reference, order a positive infinity on the left before integers, and a
+            // negative one after them.
             Some(order) if f.is_infinite() => op.accepts(order),
             Some(order) => op.accepts(order.reverse()),
             None => false,

@@ -10,7 +10,8 @@ use crate::{Error, Eval, Value};
 /// Tuples nested deeper than this cannot be keys.
 const MAX_DEPTH: usize = 500;
 
-/// Tuples with more items than this cannot be keys. Repeated nesting of `(x, x)` reaches it quickly.
+/// Tuples with more items than this cannot be keys. Repeated nesting of `(x, x)` reaches it
+/// quickly.
 const MAX_ITEMS: u32 = 10_000_000;
 
 #[inline]
@@ -89,7 +90,8 @@ fn hash_str(text: &Str) -> u64 {
     }
 }
 
-/// The hash of a short string. Most keys are short; these take three words regardless of their length.
+/// The hash of a short string. Most keys are short; these take three words regardless of their
+/// length.
 #[inline(always)]
 pub(crate) fn hash_short(text: &Str) -> Option<u32> {
     text.short().map(|words| fold(hash_words(words)))

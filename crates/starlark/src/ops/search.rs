@@ -1,7 +1,7 @@
 //! Searches a text for another.
 //!
-//! The search of `memchr` first analyses its needle, which takes about 200 instructions. That pays off in texts of more
-//! than a few words; in shorter ones comparing at each offset is faster.
+//! The search of `memchr` first analyses its needle, which takes about 200 instructions. That pays
+//! off in texts of more than a few words; in shorter ones comparing at each offset is faster.
 
 use memchr::memmem;
 

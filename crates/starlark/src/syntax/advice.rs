@@ -1,7 +1,7 @@
 //! Hints for syntax errors.
 //!
-//! Most mistakes are words and operators of other languages. They are found in the text around the unexpected token; this
-//! runs only for code with an error.
+//! Most mistakes are words and operators of other languages. They are found in the text around the
+//! unexpected token; this runs only for code with an error.
 
 use ytterby_diag::{Edit, Help, Label, Part, Pos, Role, Safety, Text};
 

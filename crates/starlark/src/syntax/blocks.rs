@@ -1,7 +1,7 @@
 //! Blocks without indentation.
 //!
-//! A block begins after a colon at the end of a line and is closed by `end`, or by the `else:` or `elif` of the same `if`.
-//! The parser gets the same tokens as for Starlark with indentation.
+//! A block begins after a colon at the end of a line and is closed by `end`, or by the `else:` or
+//! `elif` of the same `if`. The parser gets the same tokens as for Starlark with indentation.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,8 @@ use crate::Problem;
 
 pub(super) struct Blocks<'a> {
     pub(super) lexer: Lexer<'a>,
-    /// Lookahead tokens; the flag is whether an `else` or `elif` has already closed the previous block.
+    /// Lookahead tokens; the flag is whether an `else` or `elif` has already closed the previous
+    /// block.
     ahead: VecDeque<(Token, bool)>,
     /// The last two returned tokens, with the position of the last.
     before_last: Tok,

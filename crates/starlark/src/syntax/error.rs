@@ -1,7 +1,7 @@
 //! Syntax errors.
 //!
-//! The reference reports the position after the unexpected token, which is often on another line. An error keeps that
-//! position for the reference's text, and has a label at the actual mistake.
+//! The reference reports the position after the unexpected token, which is often on another line.
+//! An error keeps that position for the reference's text, and has a label at the actual mistake.
 
 use ytterby_diag::{CodeMessage, CodeProblem, Frame, Help, Label, Part, Pos, Role, Text};
 
@@ -69,7 +69,8 @@ impl SyntaxError {
         }
     }
 
-    /// Converts the error to a problem of code. `is_foreign` recognises positions whose lines the reference does not show.
+    /// Converts the error to a problem of code. `is_foreign` recognises positions whose lines the
+    /// reference does not show.
     pub fn into_code_problem(self, is_foreign: &dyn Fn(Pos) -> bool) -> CodeProblem {
         let place = self.label.pos;
         let frame = Frame { name: None, pos: self.pos, place, is_foreign: is_foreign(self.pos) };

@@ -1,9 +1,9 @@
 //! Converts pieces to tokens.
 //!
 //! A host operation is read as if it were a call on its own line: `op(7)`, `op(7, (EXPR))` or
-//! `op(7, "name", args(ARGUMENTS))`. The tokens around the user's text are synthetic, so that an error in that text is
-//! reported as if the line really existed: an open bracket swallows the end of the line, a comment swallows the closing
-//! parentheses.
+//! `op(7, "name", args(ARGUMENTS))`. The tokens around the user's text are synthetic, so that an
+//! error in that text is reported as if the line really existed: an open bracket swallows the end
+//! of the line, a comment swallows the closing parentheses.
 
 use ytterby_diag::Pos;
 use ytterby_text::Str;
@@ -127,8 +127,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Replaces `token` by the next one. It is written to its place: a result in memory would be copied from function to
-    /// function.
+    /// Replaces `token` by the next one. It is written to its place: a result in memory would be
+    /// copied from function to function.
     pub(crate) fn next(&mut self, token: &mut Token) -> Parsed<()> {
         loop {
             let is_found = match self.part {

@@ -1,4 +1,5 @@
-//! Parses text: pieces to tokens (`lexer`), blocks closed by `end` (`blocks`), tokens to a tree (`stmt`, `expr`).
+//! Parses text: pieces to tokens (`lexer`), blocks closed by `end` (`blocks`), tokens to a tree
+//! (`stmt`, `expr`).
 
 mod advice;
 mod blocks;

@@ -1,7 +1,8 @@
 //! Drops deeply nested values without deep recursion.
 //!
-//! Dropping a list nested a million levels deep would overflow the native stack. Each container passes its contents to
-//! [`drop_items`], which allows native recursion up to a small depth and queues deeper values for the outermost drop.
+//! Dropping a list nested a million levels deep would overflow the native stack. Each container
+//! passes its contents to [`drop_items`], which allows native recursion up to a small depth and
+//! queues deeper values for the outermost drop.
 
 use std::cell::{Cell, RefCell};
 

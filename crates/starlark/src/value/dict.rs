@@ -67,8 +67,8 @@ impl Dict {
         Ok(())
     }
 
-    /// Replaces the value of a string by an integer; returns whether it did. Does so only if nothing can go wrong and
-    /// dropping the old value does nothing.
+    /// Replaces the value of a string by an integer; returns whether it did. Does so only if
+    /// nothing can go wrong and dropping the old value does nothing.
     #[inline]
     pub(crate) fn set_int(&self, key: &Value, value: i64) -> bool {
         self.guard.is_free()

@@ -16,8 +16,8 @@ use crate::compile::LinkedCode;
 use crate::program::Module;
 use crate::{Args, Error, Eval};
 
-/// A function that a program defines with `def` or `lambda`. It keeps its module alive, so it can be called after the
-/// module has run.
+/// A function that a program defines with `def` or `lambda`. It keeps its module alive, so it can
+/// be called after the module has run.
 pub struct Function {
     pub(crate) code: Rc<LinkedCode>,
     pub(crate) module: Rc<Module>,

@@ -120,8 +120,8 @@ impl List {
     }
 }
 
-/// Appends a value to be replaced. A constant is copied to its place at once; another value would be written to the
-/// stack first, and see [`Value::put_moved`].
+/// Appends a value to be replaced. A constant is copied to its place at once; another value would
+/// be written to the stack first, and see [`Value::put_moved`].
 #[inline(always)]
 fn new_slot(items: &mut Vec<Value>) -> &mut Value {
     let at = items.len();

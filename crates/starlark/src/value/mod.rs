@@ -1,7 +1,8 @@
 //! Values of the language.
 //!
-//! A [`Value`] has 24 bytes and is cheap to clone: numbers and short strings are stored in place, everything else is
-//! reference-counted. Equality, order and hashing are in `ops`, because they can fail; the text of values is in `repr`.
+//! A [`Value`] has 24 bytes and is cheap to clone: numbers and short strings are stored in place,
+//! everything else is reference-counted. Equality, order and hashing are in `ops`, because they can
+//! fail; the text of values is in `repr`.
 
 mod bytes;
 mod deep_drop;
@@ -52,7 +53,8 @@ pub enum Value {
     /// An unassigned variable of the VM; programs and hosts never see it.
     #[doc(hidden)]
     Unset(Unset),
-    // The variants above own nothing. Because they come first, one comparison recognises them; see `Value::put`.
+    // The variants above own nothing. Because they come first, one comparison recognises them; see
+    // `Value::put`.
     /// An integer that does not fit into an [`Value::Int`]; use [`Value::big`] to create one.
     BigInt(Rc<BigInt>),
     /// A string of bytes.
@@ -258,8 +260,8 @@ impl Value {
         }
     }
 
-    /// The values for `for`; `None` if it is not iterable. A list or dict cannot be changed until the iterator is
-    /// dropped.
+    /// The values for `for`; `None` if it is not iterable. A list or dict cannot be changed until
+    /// the iterator is dropped.
     pub fn iterate(&self) -> Option<impl Iterator<Item = Value> + use<>> {
         crate::vm::Iter::of(self)
     }
@@ -395,7 +397,8 @@ impl Value {
         }
     }
 
-    /// Whether dropping it does nothing. Strings stored in place are included; it is still one comparison.
+    /// Whether dropping it does nothing. Strings stored in place are included; it is still one
+    /// comparison.
     #[inline(always)]
     pub(crate) fn owns_nothing(&self) -> bool {
         match self {
@@ -405,8 +408,8 @@ impl Value {
         }
     }
 
-    /// Replaces the value. Most values in registers own nothing, and checking that here saves the call that drops the old
-    /// one: 15 % of the instructions of the benchmark `ints`.
+    /// Replaces the value. Most values in registers own nothing, and checking that here saves the
+    /// call that drops the old one: 15 % of the instructions of the benchmark `ints`.
     #[inline(always)]
     pub(crate) fn put(&mut self, value: Value) {
         if self.owns_nothing() {
@@ -416,8 +419,8 @@ impl Value {
         }
     }
 
-    /// Replaces the value by an integer. Registers mostly keep the same type, so that usually only the number is
-    /// written.
+    /// Replaces the value by an integer. Registers mostly keep the same type, so that usually only
+    /// the number is written.
     #[inline(always)]
     pub(crate) fn put_int(&mut self, value: i64) {
         match self {
@@ -476,9 +479,9 @@ impl Value {
         }
     }
 
-    /// Replaces the value by another, which may be moved. A value is 24 bytes, which are copied by two loads. If it was
-    /// just written, by smaller stores, the processor delays these by a dozen cycles; so numbers and tiny strings are
-    /// read as they were written.
+    /// Replaces the value by another, which may be moved. A value is 24 bytes, which are copied by
+    /// two loads. If it was just written, by smaller stores, the processor delays these by a dozen
+    /// cycles; so numbers and tiny strings are read as they were written.
     #[inline(always)]
     pub(crate) fn put_moved(&mut self, value: &mut Value) {
         match value {

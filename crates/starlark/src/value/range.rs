@@ -10,8 +10,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// The integers from `start` up to but not including `stop` in steps of `step`, which is not 0. All three have at most
-    /// 32 bits in programs, so that sums of them do not overflow.
+    /// The integers from `start` up to but not including `stop` in steps of `step`, which is not 0.
+    /// All three have at most 32 bits in programs, so that sums of them do not overflow.
     pub(crate) fn new(start: i64, stop: i64, step: i64) -> Range {
         let len = if step > 0 && stop > start {
             (stop - 1 - start) / step + 1

@@ -1,7 +1,8 @@
 //! The text of values: `repr(x)`.
 //!
-//! A list or dict that contains itself is written as `...` inside itself; so is anything nested deeper than handwritten
-//! values ever are, and anything after a gigabyte of text: lists nested like `[x, x]` grow exponentially.
+//! A list or dict that contains itself is written as `...` inside itself; so is anything nested
+//! deeper than handwritten values ever are, and anything after a gigabyte of text: lists nested
+//! like `[x, x]` grow exponentially.
 
 use std::rc::Rc;
 

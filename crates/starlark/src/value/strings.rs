@@ -1,4 +1,5 @@
-//! The results of `elems()`, `codepoints()` and similar methods: the parts of a string, computed lazily.
+//! The results of `elems()`, `codepoints()` and similar methods: the parts of a string, computed
+//! lazily.
 
 use ytterby_text::Str;
 use ytterby_text::quote::quote_into;

@@ -1,8 +1,8 @@
 //! The hash table for dicts and sets: keeps insertion order; hashing keys can fail.
 //!
-//! Entries are in a vector in order; an index of positions (open addressing) is added once there are more than a few. A
-//! removed entry leaves a hole until half of the vector are holes, so that removal is amortized constant time, also from
-//! the front.
+//! Entries are in a vector in order; an index of positions (open addressing) is added once there
+//! are more than a few. A removed entry leaves a hole until half of the vector are holes, so that
+//! removal is amortized constant time, also from the front.
 
 use std::cell::Cell;
 
@@ -31,8 +31,9 @@ pub(crate) struct HashTable<V> {
 /// The result of a search: the position of the entry, or the hash of a missing key.
 type SearchResult = Result<usize, u32>;
 
-/// The result of a search for a short string, with a number. Both are returned in processor registers; a nested enum
-/// would be written and read again in other sizes, which takes a dozen cycles longer.
+/// The result of a search for a short string, with a number. Both are returned in processor
+/// registers; a nested enum would be written and read again in other sizes, which takes a dozen
+/// cycles longer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ShortKeySearch {
     /// The number is the position of the entry.
@@ -182,7 +183,8 @@ impl<V> HashTable<V> {
         self.entries.drain(..).filter_map(|entry| entry.pair)
     }
 
-    /// The position of the entry of a key. Most keys are strings or integers, whose comparisons are short and cannot fail.
+    /// The position of the entry of a key. Most keys are strings or integers, whose comparisons are
+    /// short and cannot fail.
     #[inline(always)]
     fn find(&self, key: &Value) -> Result<SearchResult, Error> {
         if let Value::Str(key) = key {

@@ -9,7 +9,8 @@ use crate::compile::LinkedCode;
 use crate::value::{Dict, Function, Tuple};
 use crate::{Error, Problem, Value};
 
-/// Puts arguments into the registers of the parameters. All registers of the function must be unset.
+/// Puts arguments into the registers of the parameters. All registers of the function must be
+/// unset.
 pub(super) fn bind<'a>(
     function: &Function,
     slots: &mut [Value],

@@ -78,8 +78,9 @@ fn enter_any(
     Ok(())
 }
 
-/// Begins a call with arguments in registers from `base` on, described by a shape of the caller. Most call sites call the
-/// same function repeatedly, so the last function whose parameters have the order of the names is remembered.
+/// Begins a call with arguments in registers from `base` on, described by a shape of the caller.
+/// Most call sites call the same function repeatedly, so the last function whose parameters have
+/// the order of the names is remembered.
 pub(super) fn enter_with_shape(
     eval: &mut Eval,
     stack: &mut Vec<Value>,
@@ -218,8 +219,8 @@ pub(super) fn gather(regs: &mut [Value], shape: &CallShape) -> Result<(Vec<Value
 /// The number of arguments charged at a time.
 const ARGUMENTS: usize = 1024;
 
-/// Charges arguments before they are collected: those of `*args` and `**kwargs` may be many. They are collected twice,
-/// here and for the function.
+/// Charges arguments before they are collected: those of `*args` and `**kwargs` may be many. They
+/// are collected twice, here and for the function.
 fn charge_arguments(count: usize, size: usize) -> Result<(), Error> {
     budget::work(count)?;
     Ok(budget::memory_of(count, 2 * size)?)

@@ -538,8 +538,8 @@ fn truth(value: &Value) -> bool {
     }
 }
 
-/// Puts the next value of an iteration into a register. If `then`, the next instruction, unpacks a pair, that is done at
-/// the same time, without creating the pair.
+/// Puts the next value of an iteration into a register. If `then`, the next instruction, unpacks a
+/// pair, that is done at the same time, without creating the pair.
 #[inline(always)]
 fn next_value(regs: &mut [Value], iter: Reg, dst: Reg, then: Option<&Instr>) -> Next {
     match regs[usize::from(iter)].as_iter_mut() {

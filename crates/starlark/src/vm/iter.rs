@@ -1,4 +1,5 @@
-//! Running iterations. A list, dict or set cannot be changed until the iteration over it is dropped.
+//! Running iterations. A list, dict or set cannot be changed until the iteration over it is
+//! dropped.
 
 use std::rc::Rc;
 

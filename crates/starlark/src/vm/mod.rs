@@ -1,8 +1,10 @@
-//! The machine: runs code with its own stack, so that function calls of programs do not recurse natively.
+//! The machine: runs code with its own stack, so that function calls of programs do not recurse
+//! natively.
 //!
-//! The registers of all active functions are in one vector. The arguments of a call are the caller's last temporaries and
-//! become the first registers of the callee in place; the result goes to the register before them. Host functions that
-//! call back start another run with another vector.
+//! The registers of all active functions are in one vector. The arguments of a call are the
+//! caller's last temporaries and become the first registers of the callee in place; the result goes
+//! to the register before them. Host functions that call back start another run with another
+//! vector.
 
 mod bind;
 mod call;
@@ -29,7 +31,8 @@ pub(crate) fn call(eval: &mut Eval, function: Rc<Function>, args: Args<'_>) -> R
             budget::code_begins();
         }
         let run = || start(eval, &mut stack, function, args).and_then(|()| execute::execute(eval, &mut stack, floor));
-        // A walk over values that a limit ends is unwound to here, where the frames still tell the line that began it.
+        // A walk over values that a limit ends is unwound to here, where the frames still tell the
+        // line that began it.
         let result = match floor {
             0 => budget::catch(run).unwrap_or_else(|exceeded| Err(exceeded.into())),
             _ => run(),

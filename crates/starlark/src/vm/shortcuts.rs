@@ -1,8 +1,10 @@
-//! The methods that programs call most, for the usual types of arguments: each has its own instruction.
+//! The methods that programs call most, for the usual types of arguments: each has its own
+//! instruction.
 //!
-//! They skip the general convention for calls: looking up the method, arguments in a slice, their conversion, a result
-//! that is passed through memory. Each returns `None` for anything unusual, including errors, before it has any effect;
-//! then the instructions after it call the method in the general way.
+//! They skip the general convention for calls: looking up the method, arguments in a slice, their
+//! conversion, a result that is passed through memory. Each returns `None` for anything unusual,
+//! including errors, before it has any effect; then the instructions after it call the method in
+//! the general way.
 
 use ytterby_text::{ShortText, Str, Tiny};
 
@@ -100,7 +102,8 @@ pub(super) fn append_copy(
     Ok(true)
 }
 
-/// `x.append(item)` for a list, where the item is a temporary after `base`, which is unset for methods of built-in types.
+/// `x.append(item)` for a list, where the item is a temporary after `base`, which is unset for
+/// methods of built-in types.
 #[inline(never)]
 pub(super) fn append_item(
     eval: &mut Eval,
@@ -173,8 +176,8 @@ fn replaced(text: &Str, old: &Str, new: &Str) -> Option<(Str, usize)> {
     out.push_bytes(rest).then(|| (out.into_str(), count))
 }
 
-/// `"…".format(…)` with the literal pieces between its fields, if the result is short and the values are strings or
-/// integers.
+/// `"…".format(…)` with the literal pieces between its fields, if the result is short and the
+/// values are strings or integers.
 #[inline(never)]
 pub(super) fn format(eval: &mut Eval, pieces: &[Str], regs: &mut [Value], base: Reg, count: u8) -> Result<bool, Error> {
     let base = usize::from(base);

@@ -1,8 +1,8 @@
 //! Instructions that take more than a few processor instructions.
 //!
-//! None of these functions is inlined into the loop of [`super::execute`], which could then not keep its state in processor
-//! registers. They write their result to a register of the program, so that their own result fits into a
-//! pointer.
+//! None of these functions is inlined into the loop of [`super::execute`], which could then not
+//! keep its state in processor registers. They write their result to a register of the program, so
+//! that their own result fits into a pointer.
 
 use std::rc::Rc;
 

@@ -51,8 +51,8 @@ const UNITS_PER_LOOK: u64 = 4096;
 /// where collections double or small allocations are rounded up, so this keeps the error small.
 const BYTES_PER_LOOK: u64 = 16 << 20;
 
-/// Time between two checks of the process memory if nothing is charged. They find memory that is allocated in blocks too
-/// small to be charged.
+/// Time between two checks of the process memory if nothing is charged. They find memory that is
+/// allocated in blocks too small to be charged.
 const TIME_PER_MEASUREMENT: Duration = Duration::from_millis(2);
 
 /// Maximum number of code positions in the time profile; programs are shorter than that.
@@ -96,8 +96,8 @@ struct Deadline {
     grows: bool,
 }
 
-/// A run with a budget. Dropping it ends the budget and restores that of the enclosing run, if any. A run inside another
-/// one ends when the time of that is used up.
+/// A run with a budget. Dropping it ends the budget and restores that of the enclosing run, if any.
+/// A run inside another one ends when the time of that is used up.
 pub struct BudgetGuard {
     around: Option<Box<(Option<Account>, u64, u64)>>,
     _position: Separate,

@@ -31,7 +31,8 @@ use account::UNSPENT;
 /// Bytes of copying, comparing or scanning that count as one unit of work.
 const BYTES_PER_UNIT: usize = 32;
 
-/// Charges memory and work. After a limit was reached, there is no fuel for any work, and no room for any memory.
+/// Charges memory and work. After a limit was reached, there is no fuel for any work, and no room
+/// for any memory.
 #[inline]
 fn take(bytes: u64, units: u64) -> Result<(), Exceeded> {
     let is_within = UNSPENT.with(|unspent| {
@@ -106,7 +107,8 @@ pub fn may_go_on(bytes: usize) -> bool {
     take(bytes as u64, 1).is_ok()
 }
 
-/// As [`may_go_on`] for many steps of a walk: bytes that are about to be allocated, and units of work.
+/// As [`may_go_on`] for many steps of a walk: bytes that are about to be allocated, and units of
+/// work.
 #[inline]
 #[must_use]
 pub fn may_take(bytes: usize, units: usize) -> bool {
@@ -136,7 +138,8 @@ pub fn steps(count: u64) -> Result<(), Exceeded> {
     account::steps(count)
 }
 
-/// Notes the position of the running code. The time since the last noted position counts for this one.
+/// Notes the position of the running code. The time since the last noted position counts for this
+/// one.
 pub fn at(file: u32, offset: u32) {
     account::at((file, offset));
 }
@@ -164,8 +167,9 @@ pub fn output(bytes: usize) -> Result<(), Exceeded> {
     account::output(bytes as u64)
 }
 
-/// Checks, while the output is still being put together, whether it exceeds the output limit: `bytes` of
-/// it are ready, and [`output`] charges them later. So a report can name the part that was too much.
+/// Checks, while the output is still being put together, whether it exceeds the output limit:
+/// `bytes` of it are ready, and [`output`] charges them later. So a report can name the part that
+/// was too much.
 ///
 /// # Errors
 /// If the output limit is reached.

@@ -52,7 +52,8 @@ pub(super) fn position() -> WorkPosition {
     POSITION.get()
 }
 
-/// Until it is dropped, a run inside another one has positions of its own: its sources may be others.
+/// Until it is dropped, a run inside another one has positions of its own: its sources may be
+/// others.
 pub(super) struct Separate {
     around: WorkPosition,
 }

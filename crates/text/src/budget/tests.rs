@@ -130,7 +130,8 @@ fn a_run_inside_of_another_has_its_own_budget() {
     assert_eq!(memory(1), Err(Exceeded::Memory(100)));
 }
 
-/// The position of a limit is the innermost one at that time, and a run inside another one knows only its own.
+/// The position of a limit is the innermost one at that time, and a run inside another one knows
+/// only its own.
 #[test]
 fn positions_nest() {
     let limits = Limits { steps: Some(1), ..Limits::default() };

@@ -1,12 +1,14 @@
 //! Records where a run spends time, steps and memory.
 //!
-//! A profile belongs to a thread, like the [`budget`](crate::budget): [`begin`] starts it, [`Recording::finish`] ends it. In
-//! between, phases, files, functions, overlays and rules open nested spans, and code records which line runs. Each of these
-//! events charges what was used since the previous event to the innermost span and to its line. So the costs of all spans
-//! add up to the total, and nothing is sampled.
+//! A profile belongs to a thread, like the [`budget`](crate::budget): [`begin`] starts it,
+//! [`Recording::finish`] ends it. In between, phases, files, functions, overlays and rules open
+//! nested spans, and code records which line runs. Each of these events charges what was used since
+//! the previous event to the innermost span and to its line. So the costs of all spans add up to
+//! the total, and nothing is sampled.
 //!
-//! Without a profile, a span costs one check of a thread-local flag. Functions and lines cost nothing at all, because
-//! programs contain instructions for them only if they were compiled during a profile.
+//! Without a profile, a span costs one check of a thread-local flag. Functions and lines cost
+//! nothing at all, because programs contain instructions for them only if they were compiled during
+//! a profile.
 
 mod record;
 mod summary;

@@ -12,8 +12,8 @@ use super::SpanKind;
 use super::summary::{Cost, Event, Profile, SourcePosition, SpanCost};
 use crate::{Str, budget};
 
-/// Maximum nesting of spans. Deeper ones are charged to the innermost: with recursion the tree would grow with the
-/// length of the run.
+/// Maximum nesting of spans. Deeper ones are charged to the innermost: with recursion the tree
+/// would grow with the length of the run.
 const MAX_DEPTH: usize = 200;
 
 /// Maximum number of events: about 50 MB of a trace, which viewers can still show.
@@ -50,7 +50,8 @@ struct OpenSpan {
 #[must_use]
 pub struct Recording(());
 
-/// Starts the profile of this thread. `clock` returns the time; if `events` is set, each single span is kept.
+/// Starts the profile of this thread. `clock` returns the time; if `events` is set, each single
+/// span is kept.
 pub fn begin(clock: fn() -> Duration, events: bool) -> Recording {
     let started = clock();
     let recorder = Recorder {

@@ -100,8 +100,8 @@ pub fn parse_slowly(text: &[u8], file: FileId, options: &ReadOptions) -> Result<
     parser::read(text, None, file, options, shape, Quick::No, None).map_err(|failure| *failure)
 }
 
-/// Reads a file and writes its documents as [`write_tree`] does, with one document in memory at a time. Documents before an
-/// error are written.
+/// Reads a file and writes its documents as [`write_tree`] does, with one document in memory at a
+/// time. Documents before an error are written.
 ///
 /// ```
 /// use ytterby_diag::FileId;

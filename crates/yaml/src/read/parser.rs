@@ -1,8 +1,8 @@
 //! The state of the parser, documents, and the code that block and flow style share.
 //!
-//! The main loop executes one [`ParserStep`] at a time: read a node, add a complete node to the innermost
-//! collection, or continue that collection. The open collections are a stack of [`OpenCollection`]s, so that
-//! deep nesting needs no recursion.
+//! The main loop executes one [`ParserStep`] at a time: read a node, add a complete node to the
+//! innermost collection, or continue that collection. The open collections are a stack of
+//! [`OpenCollection`]s, so that deep nesting needs no recursion.
 
 use std::cell::OnceCell;
 
@@ -485,18 +485,18 @@ impl<'a> Parser<'a> {
         self.is_stopped = charged.and_then(|()| budget::work(count / 8)).is_err();
     }
 
-    /// A part of the text, if it is short. Three words are copied whatever the length is: that saves
-    /// the branches on it.
+    /// A part of the text, if it is short. Three words are copied whatever the length is: that
+    /// saves the branches on it.
     #[inline(always)]
     pub(super) fn short_part(&self, start: usize, end: usize) -> Option<Str> {
         let window = self.at.text.get(start..).and_then(|rest| rest.first_chunk())?;
         Str::from_window(window, end - start)
     }
 
-    /// The value of a plain, untagged part of the text, if it is a short string; most are. Callers add
-    /// it to the tree in a branch of its own: where a value can also come from a call, it is written to
-    /// the stack in pieces and copied in others, which the processor has to wait for. That took a third
-    /// of the time of reading on `plain-yaml`.
+    /// The value of a plain, untagged part of the text, if it is a short string; most are. Callers
+    /// add it to the tree in a branch of its own: where a value can also come from a call, it is
+    /// written to the stack in pieces and copied in others, which the processor has to wait for.
+    /// That took a third of the time of reading on `plain-yaml`.
     #[inline(always)]
     pub(super) fn short_string(&self, start: usize, end: usize) -> Option<Scalar> {
         if !is_surely_string(&self.at.text[start..end]) {

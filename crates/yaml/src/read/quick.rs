@@ -128,8 +128,8 @@ pub(super) enum QuickLine {
 }
 
 impl Parser<'_> {
-    /// Reads a key without blanks that is in the column of its map and followed by `:`, and its value
-    /// if it has a common form.
+    /// Reads a key without blanks that is in the column of its map and followed by `:`, and its
+    /// value if it has a common form.
     #[inline(always)]
     pub(super) fn quick_line(&mut self) -> Result<QuickLine, BoxedReadError> {
         let start = self.at.pos;
@@ -223,7 +223,8 @@ impl Parser<'_> {
         self.leaf(Scalar::Str(text), start, end, style)
     }
 
-    /// Opens the collection that begins on the line below a key, if its first line has a simple form.
+    /// Opens the collection that begins on the line below a key, if its first line has a simple
+    /// form.
     #[inline(always)]
     fn quick_collection(&mut self) -> Result<QuickLine, BoxedReadError> {
         let text = self.at.text;

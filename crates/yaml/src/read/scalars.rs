@@ -402,8 +402,8 @@ impl Parser<'_> {
     }
 }
 
-/// The end of the part of a plain scalar from `start` on that is surely part of it: words of ASCII with
-/// spaces between. What follows is left to the code that knows all rules.
+/// The end of the part of a plain scalar from `start` on that is surely part of it: words of ASCII
+/// with spaces between. What follows is left to the code that knows all rules.
 #[inline]
 fn plain_run(text: &[u8], start: usize) -> usize {
     let mut end = start;

@@ -50,12 +50,12 @@ pub(super) fn check(text: &[u8], file: FileId) -> Result<TextProperties, ReadErr
     Ok(TextProperties { line_feeds_only })
 }
 
-/// Bytes that are checked at once. Only blocks with other bytes than printable ASCII and line feeds are
-/// looked at again: a comment with a `©` must not make a file slow.
+/// Bytes that are checked at once. Only blocks with other bytes than printable ASCII and line feeds
+/// are looked at again: a comment with a `©` must not make a file slow.
 const BLOCK: usize = 64;
 
-/// Whether all bytes are printable ASCII or line feeds. The loop has no branches, so that the compiler
-/// vectorises it: half an instruction per byte.
+/// Whether all bytes are printable ASCII or line feeds. The loop has no branches, so that the
+/// compiler vectorises it: half an instruction per byte.
 #[inline]
 fn is_simple(block: &[u8; BLOCK]) -> bool {
     // As signed numbers, bytes beyond ASCII are below the space.
@@ -63,7 +63,8 @@ fn is_simple(block: &[u8; BLOCK]) -> bool {
     !block.iter().fold(false, |found, &byte| found | is_other(byte))
 }
 
-/// Whether there are control characters or bytes beyond ASCII, and whether there are carriage returns.
+/// Whether there are control characters or bytes beyond ASCII, and whether there are carriage
+/// returns.
 fn others(block: &[u8]) -> (bool, bool) {
     let (mut others, mut cr) = (false, false);
     for &byte in block {

@@ -157,7 +157,8 @@ impl JsonWriter {
 /// Longer texts are charged before they are written.
 const LONG: usize = 64 << 10;
 
-/// Charges a text that is kept as a leaf and then copied. Characters that are escaped take six bytes.
+/// Charges a text that is kept as a leaf and then copied. Characters that are escaped take six
+/// bytes.
 fn charge_long(text: &[u8]) {
     let is_escaped = |byte: &&u8| **byte < b' ' || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
     let escaped = text.iter().filter(is_escaped).count();

@@ -4,7 +4,8 @@ use ytterby_text::budget;
 
 use super::style::{char_width, is_break, is_printable};
 
-/// Indentation below which lines are not charged to the budget of the run: it is about as long as they are.
+/// Indentation below which lines are not charged to the budget of the run: it is about as long as
+/// they are.
 const SHORT_INDENT: usize = 64;
 
 /// `'…'`. A line break inside (only LS and PS are possible) is followed by the indentation.

@@ -80,8 +80,8 @@ pub(super) fn push(out: &mut Vec<u8>, text: &Str) {
     }
 }
 
-/// Appends the first `len` bytes of a window. It copies all and drops the rest: a copy of a length that
-/// the compiler knows takes a few instructions, a call to copy a few bytes about thirty.
+/// Appends the first `len` bytes of a window. It copies all and drops the rest: a copy of a length
+/// that the compiler knows takes a few instructions, a call to copy a few bytes about thirty.
 #[inline(always)]
 pub(super) fn push_window<const N: usize>(out: &mut Vec<u8>, window: &[u8; N], len: usize) {
     let end = out.len() + len;
@@ -242,7 +242,8 @@ fn analyze(text: &[u8]) -> AllowedStyles {
     let (mut after_space, mut after_break, mut after_blank) = (false, false, true);
     let mut at = 0;
     while at < text.len() {
-        // Most characters of such a text are ASCII that decides nothing: 5 instructions each instead of 65.
+        // Most characters of such a text are ASCII that decides nothing: 5 instructions each
+        // instead of 65.
         let start = at;
         while at > 0 && text.get(at).is_some_and(|byte| CLASSES[*byte as usize] & SAFE != 0 && *byte != b' ') {
             at += 1;

@@ -37,7 +37,8 @@ pub struct YamlWriter {
     written: bool,
 }
 
-/// Where a writer is. Values that are written at equal points have equal texts, whatever comes before them.
+/// Where a writer is. Values that are written at equal points have equal texts, whatever comes
+/// before them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WritePoint {
     level: Option<Level>,
@@ -54,7 +55,8 @@ pub struct WriterMark {
     written: bool,
 }
 
-/// The text of a value, or of whole documents, that was written at some point, to be written again at equal ones.
+/// The text of a value, or of whole documents, that was written at some point, to be written again
+/// at equal ones.
 #[derive(Clone, Debug)]
 pub struct WrittenValue {
     text: Box<[u8]>,
@@ -62,7 +64,8 @@ pub struct WrittenValue {
     written: bool,
 }
 
-/// The text of items and collections that began at some point and have not ended, to be written again at equal ones.
+/// The text of items and collections that began at some point and have not ended, to be written
+/// again at equal ones.
 #[derive(Clone, Debug)]
 pub struct WrittenStart {
     text: Box<[u8]>,
@@ -133,8 +136,9 @@ impl YamlWriter {
         YamlWriter { out: Vec::with_capacity(bytes + 32), ..YamlWriter::default() }
     }
 
-    /// Like [`YamlWriter::new`], with addresses for `bytes`, so that the text is not moved while it grows. The system provides
-    /// memory when it is written to, so this costs nothing if the text is shorter.
+    /// Like [`YamlWriter::new`], with addresses for `bytes`, so that the text is not moved while it
+    /// grows. The system provides memory when it is written to, so this costs nothing if the text
+    /// is shorter.
     pub fn with_room(bytes: usize) -> YamlWriter {
         let mut out = Vec::new();
         // Where addresses are scarce, too, the text grows as usual.
@@ -192,7 +196,8 @@ impl YamlWriter {
         self.levels.len()
     }
 
-    /// The output after the first `start` bytes: items and collections that began when `depth` collections were open.
+    /// The output after the first `start` bytes: items and collections that began when `depth`
+    /// collections were open.
     pub fn started_since(&self, start: usize, depth: usize) -> WrittenStart {
         let (text, levels) = (self.out[start..].into(), self.levels[depth..].into());
         WrittenStart { text, line: self.line, written: self.written, levels }
@@ -473,8 +478,8 @@ impl Sink for YamlWriter {
     }
 }
 
-/// Whether a string can be written by [`YamlWriter::plain_key`] and [`YamlWriter::plain_scalar`], so that it need not be looked
-/// at each time that it is written.
+/// Whether a string can be written by [`YamlWriter::plain_key`] and [`YamlWriter::plain_scalar`],
+/// so that it need not be looked at each time that it is written.
 ///
 /// ```
 /// use ytterby_yaml::write::is_plain;

@@ -1,7 +1,7 @@
 //! Plain HTTP through a proxy.
 //!
-//! For `https` a proxy opens a tunnel (`CONNECT`), which `ureq` requests. For `http` it expects the whole URL in the
-//! request line instead; most proxies refuse tunnels to port 80.
+//! For `https` a proxy opens a tunnel (`CONNECT`), which `ureq` requests. For `http` it expects the
+//! whole URL in the request line instead; most proxies refuse tunnels to port 80.
 
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, NextTimeout, RustlsConnector, TcpConnector, Transport,

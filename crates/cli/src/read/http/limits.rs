@@ -64,7 +64,8 @@ impl Clock {
         self.limits
     }
 
-    /// The remaining time; at least a millisecond, so that the request itself fails, with the usual text.
+    /// The remaining time; at least a millisecond, so that the request itself fails, with the usual
+    /// text.
     pub fn left(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
     }

@@ -1,7 +1,8 @@
 //! Inputs from HTTP(S) URLs.
 //!
-//! Redirects and proxies follow the reference's rules; so do error texts, unless they come from Go's libraries.
-//! Certificates come from the system. Unlike the reference, we limit time and size: see [`HttpLimits`].
+//! Redirects and proxies follow the reference's rules; so do error texts, unless they come from
+//! Go's libraries. Certificates come from the system. Unlike the reference, we limit time and size:
+//! see [`HttpLimits`].
 
 mod forward;
 mod limits;

@@ -2,7 +2,8 @@
 //!
 //! The release build for Linux is static, and a static program cannot use the resolver of the C
 //! library, which loads parts of itself at run time. `hickory-resolver` reads `/etc/hosts` and
-//! `/etc/resolv.conf` instead, like the reference. `docs/decisions/static-linking.md` has the reasons.
+//! `/etc/resolv.conf` instead, like the reference. `docs/decisions/static-linking.md` has the
+//! reasons.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

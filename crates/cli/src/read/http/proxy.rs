@@ -1,7 +1,8 @@
 //! Chooses the proxy of a request.
 //!
-//! The variables and their rules are the reference's: `HTTP_PROXY` for `http`, `HTTPS_PROXY` for `https`, `NO_PROXY` for
-//! exceptions, each also in lower case. Requests to this machine never use a proxy.
+//! The variables and their rules are the reference's: `HTTP_PROXY` for `http`, `HTTPS_PROXY` for
+//! `https`, `NO_PROXY` for exceptions, each also in lower case. Requests to this machine never use
+//! a proxy.
 
 use std::net::IpAddr;
 

@@ -16,8 +16,8 @@ pub(super) fn write_all(out: &mut String, problems: &[CodeProblem], sources: &So
     });
 }
 
-/// A problem with its reasons. A chain of thousands of files that load each other is a chain of reasons, each indented
-/// more than the one before.
+/// A problem with its reasons. A chain of thousands of files that load each other is a chain of
+/// reasons, each indented more than the one before.
 fn shown(problem: &CodeProblem, sources: &Sources) -> String {
     let mut levels = Vec::new();
     let mut next = Some(problem);
@@ -86,7 +86,8 @@ fn write_frames(out: &mut String, problem: &CodeProblem, sources: &Sources) {
     });
 }
 
-/// Appends the parts; if they are too long, the first and last ones, and between them how many there are.
+/// Appends the parts; if they are too long, the first and last ones, and between them how many
+/// there are.
 fn write_some(out: &mut String, parts: &[String], write_omitted: impl Fn(&mut String, usize)) {
     let half = kept_half(parts, 0);
     if 2 * half >= parts.len() {
@@ -99,7 +100,8 @@ fn write_some(out: &mut String, parts: &[String], write_omitted: impl Fn(&mut St
     parts[rest..].iter().for_each(|part| out.push_str(part));
 }
 
-/// How many parts are kept at the beginning, and how many at the end. Each part is indented more than the one before.
+/// How many parts are kept at the beginning, and how many at the end. Each part is indented more
+/// than the one before.
 fn kept_half(parts: &[String], indent: usize) -> usize {
     let lines: Vec<usize> = match indent {
         0 => vec![0; parts.len()],

@@ -15,8 +15,8 @@ pub(super) fn spread_into(out: &mut String, text: &str) {
     out.push_str(&text[first..]);
 }
 
-/// The construct around a character: the closing bracket to write, or raw text in which brackets have no
-/// meaning.
+/// The construct around a character: the closing bracket to write, or raw text in which brackets
+/// have no meaning.
 #[derive(Clone, Copy, PartialEq)]
 enum Container {
     Root,

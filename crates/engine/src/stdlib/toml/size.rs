@@ -1,7 +1,8 @@
 //! Estimates the memory that the reader needs for a text.
 //!
-//! The library first collects all tokens and then builds its own tables, whose nodes have room for eleven keys: a
-//! comment of a megabyte takes a few bytes, `{a=1},` takes 1.5 kB. So tokens and tables are counted.
+//! The library first collects all tokens and then builds its own tables, whose nodes have room for
+//! eleven keys: a comment of a megabyte takes a few bytes, `{a=1},` takes 1.5 kB. So tokens and
+//! tables are counted.
 
 /// A token, in a vector that doubles.
 const TOKEN: usize = 50;

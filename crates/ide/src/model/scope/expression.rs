@@ -35,7 +35,8 @@ impl ScopeReader<'_> {
         let mut at = start + 1;
         while at < end {
             if self.is_op(at, ".") {
-                // In `z. for z in`, an attribute is being typed; the keyword belongs to the expression.
+                // In `z. for z in`, an attribute is being typed; the keyword belongs to the
+                // expression.
                 let is_word = |token: &Token| match token.kind {
                     TokenKind::Name | TokenKind::Number => true,
                     TokenKind::Keyword => token.range.start == self.range(at).end,
@@ -250,7 +251,8 @@ impl ScopeReader<'_> {
         }
     }
 
-    /// `data.values, "name"` in a call of `getattr` or `hasattr` means the attribute `data.values.name`.
+    /// `data.values, "name"` in a call of `getattr` or `hasattr` means the attribute
+    /// `data.values.name`.
     pub(super) fn named_attribute(&self, start: usize, end: usize) -> Option<Chain> {
         let (mut chain, next) = self.chain(start, end)?;
         let name = self.model.tokens[..end].get(next + 1).filter(|token| token.kind == TokenKind::Str)?;

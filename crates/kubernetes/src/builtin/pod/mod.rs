@@ -1,7 +1,8 @@
 //! Pods and pod templates: checks that concern the pod as a whole.
 //!
-//! [`spec`] is the entry point; containers, volumes, probes and scheduling have their own modules. A pod is checked in the
-//! same way wherever it is embedded, except for its restart policy ([`Owner`]).
+//! [`spec`] is the entry point; containers, volumes, probes and scheduling have their own modules.
+//! A pod is checked in the same way wherever it is embedded, except for its restart policy
+//! ([`Owner`]).
 
 mod containers;
 mod handlers;

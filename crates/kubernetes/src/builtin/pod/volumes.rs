@@ -238,7 +238,8 @@ fn iscsi_source(cx: &mut Cx<'_>, iscsi: &Node, at: &At<'_>) {
     }
 }
 
-/// The name of an iSCSI node: `iqn.2001-04.com.example:name`, `eui.` or `naa.` with hexadecimal digits.
+/// The name of an iSCSI node: `iqn.2001-04.com.example:name`, `eui.` or `naa.` with hexadecimal
+/// digits.
 fn initiator(text: &str) -> NameProblem {
     let is_hex = |digits: &str, lens: &[usize]| {
         lens.contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -341,7 +342,8 @@ fn downward(cx: &mut Cx<'_>, item: &Node, at: &At<'_>) {
     }
 }
 
-/// Checks a path of a file that must not begin with `..`, because the kubelet uses such names itself.
+/// Checks a path of a file that must not begin with `..`, because the kubelet uses such names
+/// itself.
 fn reserved(cx: &mut Cx<'_>, of: &Node, at: &At<'_>, key: &str) {
     relative(cx, of, at, key);
     with(of, at, key, |node, at| {

@@ -1,6 +1,7 @@
 //! Finds the API server: from a kubeconfig, or from a pod's service account.
 //!
-//! The order is the reference's: the flag, `KUBECONFIG`, the pod's service account, `~/.kube/config`.
+//! The order is the reference's: the flag, `KUBECONFIG`, the pod's service account,
+//! `~/.kube/config`.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -143,7 +144,8 @@ fn in_cluster(host: &str, port: &str, account: &Path, resolver: HostLookup) -> R
     Ok(connection)
 }
 
-/// A TLS configuration that trusts an authority, or those of the system, with a client certificate if any.
+/// A TLS configuration that trusts an authority, or those of the system, with a client certificate
+/// if any.
 fn tls(
     name: &str,
     authority: Option<&[u8]>,

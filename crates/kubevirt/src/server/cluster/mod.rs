@@ -1,7 +1,7 @@
 //! Knowledge about a cluster: its templates, and the VMs that refer to them.
 //!
-//! Both are listed once and then watched, as metadata only: neither the objects of templates nor the
-//! start-up scripts of VMs are ever transferred. An API that does not exist (a cluster without
+//! Both are listed once and then watched, as metadata only: neither the objects of templates nor
+//! the start-up scripts of VMs are ever transferred. An API that does not exist (a cluster without
 //! OpenShift's templates) counts as read and empty, and is checked again now and then. Each cache
 //! has an age: the time since it last matched the cluster.
 
