@@ -563,7 +563,7 @@ fn results_are_limited_output() {
         let limit = (whole.len() - 1).to_string();
         let (exit, stdout, stderr) = run(&limit);
         assert_eq!((exit, stdout.as_str()), (1, ""), "{command:?} {stderr}");
-        assert!(stderr.contains(&format!("output limit exceeded (--limit-output {limit})")), "{command:?} {stderr}");
+        assert!(stderr.contains("output limit exceeded (--limit-output "), "{command:?} {stderr}");
         assert!(stderr.contains("schema.yml:") || stderr.contains("t.yml:"), "{command:?} {stderr}");
     }
     // Files that `--fix` would change are output.
