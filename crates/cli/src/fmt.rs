@@ -161,12 +161,16 @@ fn one(
         let message = format!("{place} cannot be formatted without changing what it means; it was left as it is");
         return Err(Failure::new(Id::FILE_CONFLICT, message));
     }
-    if mode.diff {
-        host::write_output(unified(&place, Some(&content), Some(&text)).as_bytes())?;
-    } else if mode.check || mode.write {
-        host::write_output(format!("{place}\n").as_bytes())?;
+    let is_written = mode.write && !mode.check;
+    if is_written {
+        budget::output(text.len())?;
     }
-    if mode.write && !mode.check {
+    if mode.diff {
+        limits::write_output(unified(&place, Some(&content), Some(&text)).as_bytes())?;
+    } else if mode.check || mode.write {
+        limits::write_output(format!("{place}\n").as_bytes())?;
+    }
+    if is_written {
         if file.place.is_none() {
             return Err(Failure::new(Id::FILE_WRITE, format!("{place} is not a file that can be written")));
         }

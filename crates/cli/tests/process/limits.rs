@@ -570,6 +570,14 @@ fn results_are_limited_output() {
     let (exit, stdout, stderr) = scratch.run(&["check", "-f", ".", "--fix", "--limit-output", "20"]);
     assert!(exit == 1 && stdout.is_empty() && stderr.contains("output limit exceeded"), "{stdout} {stderr}");
     assert_eq!(std::fs::read_to_string(scratch.0.join("t.yml")).unwrap(), template);
+    // So are those that `fmt --write` would change, and its lists and differences.
+    scratch.write("t.yml", "a:   1\n");
+    for mode in ["--check", "--diff", "--write"] {
+        let (exit, stdout, stderr) = scratch.run(&["fmt", "-f", "t.yml", mode, "--limit-output", "5"]);
+        assert!(exit == 1 && stdout.is_empty(), "{mode} {stdout} {stderr}");
+        assert!(stderr.contains("output limit exceeded") && stderr.contains("t.yml:"), "{mode} {stderr}");
+        assert_eq!(std::fs::read_to_string(scratch.0.join("t.yml")).unwrap(), "a:   1\n");
+    }
     // The limit that a target reaches is reported even if that is longer.
     scratch.write("t.yml", "#@ for i in range(1000):\n- 1\n#@ end\n");
     let (exit, stdout, stderr) = scratch.run(&["check", "-f", ".", "--limit-output", "20"]);
