@@ -1,7 +1,7 @@
 //! Generates strings: of given lengths, of formats, with the parts that rules require.
 //!
 //! `of_length` lists texts worth trying (bounds, and what often breaks templates), `draw` makes
-//! random ones. Nothing here promises to be valid: whoever uses a text checks it against the rules.
+//! random ones. The texts may break rules, so the caller checks them.
 
 use super::pattern::ParsedPattern;
 use super::random::Random;

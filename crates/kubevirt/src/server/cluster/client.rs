@@ -1,7 +1,8 @@
 //! Requests to the API server, each on its own connection: they are few and long-lived.
 //!
-//! There is no pool and no retry: whoever asks decides what a failure means (`Error`). Each phase
-//! of a request has a timeout, because a silent server must not be mistaken for a quiet watch.
+//! Connections are not reused and requests are not repeated: the caller decides what to do about an
+//! `Error`. Each phase of a request has a timeout, so that a server that does not answer is not
+//! mistaken for a watch without events.
 
 use std::fmt;
 use std::pin::pin;
